@@ -1,0 +1,22 @@
+const { execFile } = require('node:child_process');
+const { rm } = require('node:fs/promises');
+const { promisify } = require('node:util');
+const { dest, series, src } = require('gulp');
+
+const clean = () => rm('dist', { recursive: true, force: true });
+
+/** `tsc` emits code alone; what n8n reads beside it is copied by {@link assets}. */
+const compile = () =>
+	promisify(execFile)(process.execPath, [require.resolve('typescript/bin/tsc')]).catch((error) => {
+		throw new Error(error.stdout || error.message);
+	});
+
+/** Icons, codex files and output schemas: the files that n8n's loader and editor read as they are. */
+const assets = () =>
+	src(['icons/*.svg', 'nodes/**/*.node.json', 'nodes/**/__schema__/**/*.json'], {
+		base: '.',
+		encoding: false,
+	}).pipe(dest('dist'));
+
+exports.build = series(clean, compile, assets);
+exports.assets = assets;
