@@ -1,0 +1,2 @@
+export { searchResumes } from './resumes';
+export { searchUsers } from './users';

@@ -1,0 +1,57 @@
+import { NodeOperationError } from 'n8n-workflow';
+import type { IHttpRequestOptions, INode } from 'n8n-workflow';
+
+export type HttpSettings = Pick<IHttpRequestOptions, 'proxy' | 'skipSslCertificateValidation'>;
+
+/** What n8n's own Request Options come to, for all items of a run. Times are in milliseconds. */
+export interface RequestOptions {
+	/** Undefined where the user set none. */
+	timeout?: number;
+	/** What else is passed to n8n's HTTP client. */
+	http: HttpSettings;
+	/** Starts at most `size` requests each `interval`. */
+	batch?: { size: number; interval: number };
+}
+
+/** The shape of n8n's parameter (n8n-core/src/nodes-loader/constants.ts). */
+interface RequestOptionsParameter {
+	batching?: { batch?: { batchSize?: number; batchInterval?: number } };
+	allowUnauthorizedCerts?: boolean;
+	proxy?: string;
+	timeout?: number;
+}
+
+/** @throws NodeOperationError when Proxy is not a URL */
+export function readRequestOptions(
+	node: INode,
+	{ batching, allowUnauthorizedCerts, proxy, timeout }: RequestOptionsParameter,
+): RequestOptions {
+	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};
+	return {
+		...(Number(timeout) > 0 && { timeout: Number(timeout) }),
+		http: {
+			...(proxy && { proxy: parseProxy(node, proxy) }),
+			...(allowUnauthorizedCerts && { skipSslCertificateValidation: true }),
+		},
+		// n8n writes -1 for a size that is "disabled".
+		...(batchInterval > 0 &&
+			batchSize > 0 && { batch: { size: batchSize, interval: batchInterval } }),
+	};
+}
+
+function parseProxy(node: INode, proxy: string): IHttpRequestOptions['proxy'] {
+	if (!URL.canParse(proxy)) {
+		throw new NodeOperationError(node, "'Proxy' in Request Options is not a URL", {
+			description: 'Enter it as http://host:port. Nothing was sent.',
+		});
+	}
+	const { protocol, hostname, port, username, password } = new URL(proxy);
+	return {
+		protocol: protocol.replace(':', ''),
+		host: hostname,
+		port: Number(port || (protocol === 'https:' ? 443 : 80)),
+		...(username && {
+			auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
+		}),
+	};
+}

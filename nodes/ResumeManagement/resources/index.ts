@@ -1,0 +1,116 @@
+import type {
+	IExecuteFunctions,
+	IExecutePaginationFunctions,
+	INodeProperties,
+	INodePropertyOptions,
+	INodeType,
+} from 'n8n-workflow';
+
+import type { Operation } from '../request/operation';
+import { runOperation, runSingle } from '../request/pipeline';
+import { upgrade } from './plan/upgrade';
+import { create } from './resume/create';
+import { download } from './resume/download';
+import { get as getResume } from './resume/get';
+import { getAll as getAllResumes } from './resume/getAll';
+import { getScore } from './resume/getScore';
+import { get as getUser } from './user/get';
+import { getAll as getAllUsers } from './user/getAll';
+import { getToken } from './user/getToken';
+
+interface Resource {
+	option: { name: string; value: string; description: string };
+	/** In alphabetical order of their names. */
+	operations: Operation[];
+	defaultOperation: string;
+}
+
+/** Everything that the node offers. A new operation is a file beside the others and a line here. */
+export const resources: Resource[] = [
+	{
+		option: { name: 'Plan', value: 'plan', description: "A user's subscription plan" },
+		operations: [upgrade],
+		defaultOperation: upgrade.value,
+	},
+	{
+		option: { name: 'Resume', value: 'resume', description: 'A resume that belongs to a user' },
+		operations: [create, download, getResume, getAllResumes, getScore],
+		defaultOperation: getAllResumes.value,
+	},
+	{
+		option: {
+			name: 'User',
+			value: 'user',
+			description: 'A user of the service, with resumes and a plan',
+		},
+		operations: [getUser, getAllUsers, getToken],
+		defaultOperation: getAllUsers.value,
+	},
+];
+
+/** The node's parameters, put together from the resources. */
+export const properties: INodeProperties[] = [
+	{
+		displayName: 'Resource',
+		name: 'resource',
+		type: 'options',
+		noDataExpression: true,
+		options: resources.map(({ option }) => option),
+		default: 'user',
+	},
+	...resources.map(({ option, operations, defaultOperation }): INodeProperties => ({
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options',
+		noDataExpression: true,
+		displayOptions: { show: { resource: [option.value] } },
+		options: operations.map(operationOption),
+		default: defaultOperation,
+	})),
+	...resources.flatMap(({ option, operations }) =>
+		operations.flatMap((operation) =>
+			operation.fields.map((field) => shownFor(field, option.value, operation.value)),
+		),
+	),
+];
+
+/** Runs each operation through the pipeline, in place of n8n's loop over declarative nodes. */
+export const customOperations: INodeType['customOperations'] = Object.fromEntries(
+	resources.map(({ option, operations }) => [
+		option.value,
+		Object.fromEntries(
+			operations.map((operation) => [
+				operation.value,
+				async function (this: IExecuteFunctions) {
+					return await runOperation.call(this, operation);
+				},
+			]),
+		),
+	]),
+);
+
+function operationOption(operation: Operation): INodePropertyOptions {
+	const { name, value, action, description, method, path } = operation;
+	return {
+		name,
+		value,
+		action,
+		description,
+		routing: {
+			request: { method, url: path },
+			// n8n hands a request to `pagination` only where it is to be paged. Here it hands all of
+			// it to the pipeline, where an AI agent has the node run as a tool.
+			send: { paginate: true },
+			operations: {
+				async pagination(this: IExecutePaginationFunctions) {
+					return await runSingle.call(this, operation);
+				},
+			},
+		},
+	};
+}
+
+function shownFor(field: INodeProperties, resource: string, operation: string): INodeProperties {
+	const show = { resource: [resource], operation: [operation], ...field.displayOptions?.show };
+	return { ...field, displayOptions: { ...field.displayOptions, show } };
+}

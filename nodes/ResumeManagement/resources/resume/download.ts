@@ -1,0 +1,38 @@
+import type { Operation } from '../../request/operation';
+import { record } from '../../request/shape';
+import { readOptions, resumeId } from '../fields';
+
+export const download: Operation = {
+	value: 'download',
+	name: 'Download',
+	action: 'Download a resume',
+	description: 'Download one resume as a file. Changes nothing.',
+	method: 'GET',
+	path: '/resume/:resumeID/download',
+	file: true,
+	fields: [
+		...resumeId,
+		{
+			displayName: 'Put Output File in Field',
+			name: 'binaryPropertyName',
+			type: 'string',
+			default: 'data',
+			required: true,
+			placeholder: 'e.g. data',
+			hint: 'The name of the output binary field to put the file in',
+		},
+		readOptions({
+			displayName: 'File Name',
+			name: 'fileName',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. resume.pdf',
+			description: 'The name to give the file, in place of the one that the service sends',
+		}),
+	],
+	read: (parameters) => ({
+		path: { resumeID: parameters.id('resumeId') },
+		query: parameters.query(),
+	}),
+	shape: record,
+};

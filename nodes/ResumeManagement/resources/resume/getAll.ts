@@ -1,0 +1,18 @@
+import type { Operation } from '../../request/operation';
+import { list } from '../../request/shape';
+import { itemsPath, readOptions, returnAllOrLimit, simplify, userId } from '../fields';
+
+export const getAll: Operation = {
+	value: 'getAll',
+	name: 'Get Many',
+	action: 'Get many resumes',
+	description: 'Read many resumes of one user. Changes nothing.',
+	method: 'GET',
+	path: '/user/:userID/resumes',
+	fields: [userId, ...returnAllOrLimit, simplify, readOptions(itemsPath)],
+	read: (parameters) => ({
+		path: { userID: parameters.id('userId') },
+		query: parameters.query(),
+	}),
+	shape: list,
+};

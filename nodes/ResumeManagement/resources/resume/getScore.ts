@@ -1,0 +1,18 @@
+import type { Operation } from '../../request/operation';
+import { record } from '../../request/shape';
+import { readOptions, resumeId, simplify } from '../fields';
+
+export const getScore: Operation = {
+	value: 'getScore',
+	name: 'Get Score',
+	action: 'Get the score of a resume',
+	description: 'Read the score of one resume. Changes nothing.',
+	method: 'GET',
+	path: '/resume/:resumeID/score',
+	fields: [...resumeId, simplify, readOptions()],
+	read: (parameters) => ({
+		path: { resumeID: parameters.id('resumeId') },
+		query: parameters.query(),
+	}),
+	shape: record,
+};

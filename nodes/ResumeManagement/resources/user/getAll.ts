@@ -1,0 +1,15 @@
+import type { Operation } from '../../request/operation';
+import { list } from '../../request/shape';
+import { itemsPath, readOptions, returnAllOrLimit, simplify } from '../fields';
+
+export const getAll: Operation = {
+	value: 'getAll',
+	name: 'Get Many',
+	action: 'Get many users',
+	description: 'Read many users of the service. Changes nothing.',
+	method: 'GET',
+	path: '/users',
+	fields: [...returnAllOrLimit, simplify, readOptions(itemsPath)],
+	read: (parameters) => ({ query: parameters.query() }),
+	shape: list,
+};

@@ -1,0 +1,32 @@
+import type { Operation } from '../../request/operation';
+import { record } from '../../request/shape';
+import { bodyFields, simplify } from '../fields';
+
+export const getToken: Operation = {
+	value: 'getToken',
+	name: 'Get Token',
+	action: 'Get a user token',
+	description:
+		'Obtain a token for one user. Each call issues a secret that acts for the user, so pass it on to nobody else.',
+	method: 'POST',
+	path: '/user/token',
+	write: true,
+	fields: [
+		{
+			displayName: 'Email',
+			name: 'email',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. nathan@example.com',
+			description:
+				'The email address of the user. It is sent as the field email, or left out when empty.',
+		},
+		...bodyFields,
+		simplify,
+	],
+	read: (parameters) => {
+		const email = parameters.email('email', { optional: true });
+		return { body: { ...(email && { email }), ...parameters.body() } };
+	},
+	shape: record,
+};
