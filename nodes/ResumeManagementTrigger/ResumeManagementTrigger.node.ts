@@ -1,0 +1,81 @@
+import {
+	type IHookFunctions,
+	type INodeType,
+	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+	NodeConnectionTypes,
+	NodeOperationError,
+} from 'n8n-workflow';
+
+import { properties } from './properties';
+import { receive } from './receive';
+
+export class ResumeManagementTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Resume Management Trigger',
+		name: 'resumeManagementTrigger',
+		icon: {
+			light: 'file:../../icons/resumeManagement.svg',
+			dark: 'file:../../icons/resumeManagement.dark.svg',
+		},
+		group: ['trigger'],
+		version: 1,
+		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
+		description: 'Starts the workflow when the resume-management service reports an event',
+		defaults: { name: 'Resume Management Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [
+			{
+				name: 'resumeManagementApi',
+				required: true,
+				displayOptions: { show: { verification: ['header', 'hmac'] } },
+			},
+		],
+		webhooks: [
+			{
+				name: 'default',
+				httpMethod: 'POST',
+				path: 'webhook',
+				responseMode: 'onReceived',
+				// Without it n8n answers the text `firstEntryJson` in place of what the node says.
+				responseData: '',
+			},
+		],
+		properties,
+	};
+
+	/**
+	 * The service offers no API to register a webhook (partner API specification, §6): the user hands
+	 * the URL over. So there is nothing to look up, make or remove, and n8n is told that all is well.
+	 */
+	webhookMethods = {
+		default: {
+			async checkExists(this: IHookFunctions): Promise<boolean> {
+				await assertSecret(this);
+				return true;
+			},
+			async create(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+			async delete(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+		},
+	};
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		return await receive(this);
+	}
+}
+
+/** Says at activation what would have every event refused later. */
+async function assertSecret(context: IHookFunctions): Promise<void> {
+	if (context.getNodeParameter('verification') === 'none') return;
+	const { webhookSecret } = await context.getCredentials('resumeManagementApi');
+	if (webhookSecret) return;
+	throw new NodeOperationError(context.getNode(), "The credential's Webhook Secret is empty", {
+		description: "Enter it in the credential, or set Verification to 'None'.",
+	});
+}
