@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync } from 'node:fs';
+import {
+	copyFile,
+	mkdir,
+	mkdtemp,
+	readdir,
+	readFile,
+	rename,
+	rm,
+	writeFile,
+} from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { CommandError, runCommand } from './command.mts';
+import { requireSpace } from './disk.mts';
+import { tryLock, waitForLock } from './lock.mts';
+import { cacheFolder, projectRoot } from './paths.mts';
+import { quietly, type Report } from './progress.mts';
+import { Trouble } from './trouble.mts';
+
+/** An installed n8n. */
+export interface Host {
+	/** Major version of n8n. */
+	major: number;
+	folder: string;
+	/** n8n's command, a script for Node.js. */
+	cli: string;
+}
+
+const packageFiles = ['package.json', 'package-lock.json'];
+
+/** n8n and its dependencies take up to 2.2 GB; npm's cache and the native build take the rest. */
+const neededGigabytes = 3.5;
+
+const quietFlags = ['--no-audit', '--no-fund', '--loglevel=error'];
+
+/**
+ * The n8n of `host/n8n-<major>`, installed on first use into the cache, in a folder named by its
+ * lock file and this Node.js. An interrupted installation is never taken for a whole one, and a
+ * second process waits for the first.
+ *
+ * @throws {Trouble} where network, disk or compiler are missing
+ */
+export async function installHost(
+	major: number,
+	report: Report = quietly,
+	signal?: AbortSignal,
+): Promise<Host> {
+	const cache = cacheFolder();
+	const folder = join(cache, await hostName(major));
+	const host = { major, folder, cli: join(folder, 'node_modules', 'n8n', 'bin', 'n8n') };
+	if (existsSync(folder)) return host;
+
+	const lock = join(cache, `n8n-${major}.lock`);
+	const release =
+		(await tryLock(lock)) ??
+		(await report(
+			`Waiting for another process that installs n8n ${major}`,
+			async () => await waitForLock(lock, signal),
+		));
+	try {
+		if (existsSync(folder)) return host;
+		await removeInterrupted(folder);
+		await requireSpace(cache, neededGigabytes, 'XDG_CACHE_HOME');
+		const unfinished = await mkdtemp(`${folder}${unfinishedMark}`);
+		try {
+			await installInto(unfinished, major, report, signal);
+			await rename(unfinished, folder);
+		} catch (error) {
+			await rm(unfinished, { recursive: true, force: true, maxRetries: 5 });
+			throw error;
+		}
+		return host;
+	} finally {
+		release();
+	}
+}
+
+async function installInto(
+	folder: string,
+	major: number,
+	report: Report,
+	signal?: AbortSignal,
+): Promise<void> {
+	for (const file of packageFiles) {
+		await copyFile(join(sourceFolder(major), file), join(folder, file));
+	}
+	await checkRegistry(folder, signal);
+	await report(
+		`Installing n8n ${major} from the npm registry (once, some minutes)`,
+		async () => await installDependencies(folder, signal),
+	);
+	await report(
+		`Building n8n's native parts (once, about a minute)`,
+		async () => await buildNativeParts(folder, signal),
+	);
+}
+
+/** Packs the built project into `folder` as `npm publish` would, and answers the tarball's path. */
+export async function packPackage(folder: string, signal?: AbortSignal): Promise<string> {
+	await mkdir(folder, { recursive: true });
+	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
+	const packed = await npm(['pack', ...flags], { cwd: projectRoot, signal });
+	const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
+	return join(folder, filename);
+}
+
+/**
+ * Installs a packed community package where n8n itself installs them, `.n8n/nodes` in its user
+ * folder, offline; n8n loads it at its next start. A tarball that is installed already is left.
+ * With `--legacy-peer-deps` npm brings no second `n8n-workflow`: the package gets n8n's own.
+ */
+export async function installPackage(
+	userFolder: string,
+	tarball: string,
+	signal?: AbortSignal,
+): Promise<void> {
+	const nodes = join(userFolder, '.n8n', 'nodes');
+	const manifest = join(nodes, 'package.json');
+	if ((await installedIntegrities(nodes)).includes(await integrity(tarball))) return;
+
+	await mkdir(nodes, { recursive: true });
+	if (!existsSync(manifest)) {
+		await writeFile(manifest, '{ "name": "installed-nodes", "private": true }\n');
+	}
+	const flags = ['--offline', '--legacy-peer-deps', '--ignore-scripts', '--no-package-lock'];
+	await npm(['install', ...flags, ...quietFlags, tarball], { cwd: nodes, signal });
+}
+
+/** What is pinned: a `package.json` and its lock file. */
+function sourceFolder(major: number): string {
+	return join(projectRoot, 'host', `n8n-${major}`);
+}
+
+/** Every input of an installation that can change what comes out, as a folder's name. */
+async function hostName(major: number): Promise<string> {
+	const hash = createHash('sha256');
+	for (const file of packageFiles) hash.update(await readFile(join(sourceFolder(major), file)));
+	const node = `node${process.versions.node.split('.')[0]}-${process.platform}-${process.arch}`;
+	return `n8n-${major}-${hash.digest('hex').slice(0, 16)}-${node}`;
+}
+
+const unfinishedMark = '.unfinished-';
+
+/** Removes what an interrupted installation left. */
+async function removeInterrupted(folder: string): Promise<void> {
+	const cache = cacheFolder();
+	for (const name of await readdir(cache)) {
+		if (name.startsWith(`${basename(folder)}${unfinishedMark}`)) {
+			await rm(join(cache, name), { recursive: true, force: true });
+		}
+	}
+}
+
+/** Without a network, npm's own tries take minutes: one request that is not repeated tells at once. */
+async function checkRegistry(folder: string, signal?: AbortSignal): Promise<void> {
+	const flags = ['--fetch-retries=0', '--fetch-timeout=20000'];
+	try {
+		await runCommand('npm', ['ping', ...flags], { cwd: folder, signal });
+	} catch (error) {
+		// Some registries answer everything but a ping.
+		if (error instanceof CommandError && noNetwork.test(error.output))
+			throw await npmTrouble(error);
+	}
+}
+
+/**
+ * `npm install` and not `npm ci`, which refuses a lock file without the optional packages of other
+ * platforms. Install scripts stay off: one of them, of a Kafka client, wants a download.
+ */
+async function installDependencies(folder: string, signal?: AbortSignal): Promise<void> {
+	const flags = ['--legacy-peer-deps', '--ignore-scripts', ...quietFlags];
+	await npm(['install', ...flags], { cwd: folder, signal });
+}
+
+/**
+ * Compiles what has no binary for this machine. The headers of Node.js 24 come from the host's own
+ * optional dependency on it; on other platforms node-gyp downloads them.
+ */
+async function buildNativeParts(folder: string, signal?: AbortSignal): Promise<void> {
+	const [headers] = globSync('node_modules/node-*/include/node/node.h', { cwd: folder });
+	const env: Record<string, string> =
+		headers === undefined ? {} : { npm_config_nodedir: join(folder, headers, '../../..') };
+	const flags = ['--ignore-scripts=false', '--loglevel=error'];
+	await npm(['rebuild', 'sqlite3', 'isolated-vm', ...flags], { cwd: folder, env, signal });
+}
+
+async function integrity(tarball: string): Promise<string> {
+	const content = await readFile(tarball);
+	return `sha512-${createHash('sha512').update(content).digest('base64')}`;
+}
+
+/** The tarballs that npm has installed in a folder, by the hashes in its own hidden lock file. */
+async function installedIntegrities(folder: string): Promise<Array<string | undefined>> {
+	const lock = join(folder, 'node_modules', '.package-lock.json');
+	if (!existsSync(lock)) return [];
+	const { packages } = JSON.parse(await readFile(lock, 'utf8')) as {
+		packages: Record<string, { integrity?: string }>;
+	};
+	return Object.values(packages).map((entry) => entry.integrity);
+}
+
+interface NpmOptions {
+	cwd: string;
+	env?: Record<string, string>;
+	signal?: AbortSignal;
+}
+
+async function npm(args: string[], options: NpmOptions): Promise<string> {
+	try {
+		return await runCommand('npm', args, options);
+	} catch (error) {
+		if (!(error instanceof CommandError) || options.signal?.aborted) throw error;
+		throw await npmTrouble(error);
+	}
+}
+
+/** Keeps npm's output in a file and says in a sentence what to do. */
+async function npmTrouble({ message, output }: CommandError): Promise<Trouble> {
+	const log = join(cacheFolder(), 'npm-failure.log');
+	await mkdir(cacheFolder(), { recursive: true });
+	await writeFile(log, `${message}\n\n${output}`);
+	return new Trouble(`${npmSentence(output)}\nnpm's whole output is in ${log}`);
+}
+
+const noNetwork =
+	/ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH/;
+
+const toolsNeeded =
+	"Building n8n's native parts needs Python 3, make and a C++ compiler: install them (Debian and Ubuntu: `sudo apt-get install python3 make g++`; macOS: `xcode-select --install`) and run the command again.";
+
+const npmSentences: Array<[RegExp, string]> = [
+	[
+		/ENOSPC|EDQUOT|no space left/i,
+		'The disk is full: free some space, or set XDG_CACHE_HOME to a folder on a larger disk, and run the command again.',
+	],
+	// Before the network: a build begins with the download of a binary, which may fail as well.
+	[/not found: make|find Python|g\+\+: (?:command )?not found/, toolsNeeded],
+	[
+		noNetwork,
+		"The npm registry can't be reached: check the network connection and npm's proxy settings (`npm config list`), and run the command again. n8n is installed once; later starts need no network.",
+	],
+	[/gyp ERR!/, toolsNeeded],
+];
+
+function npmSentence(output: string): string {
+	const known = npmSentences.find(([pattern]) => pattern.test(output));
+	if (known !== undefined) return known[1];
+	return `npm failed:\n${output.trim().split('\n').slice(-10).join('\n')}`;
+}

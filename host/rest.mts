@@ -1,0 +1,336 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import axios, { type AxiosInstance, type Method } from 'axios';
+import { parse as parseFlatted } from 'flatted';
+import type { INode, IConnections, IDataObject, IRunExecutionData } from 'n8n-workflow';
+
+export interface Owner {
+	email: string;
+	password: string;
+	firstName: string;
+	lastName: string;
+}
+
+/** A credential as the editor sends it; `data` holds the fields of its type. */
+export interface CredentialDefinition {
+	name: string;
+	type: string;
+	data: Record<string, string>;
+}
+
+export interface Credential {
+	id: string;
+	name: string;
+	type: string;
+}
+
+/** What the Test button shows. */
+export interface CredentialTestResult {
+	status: 'OK' | 'Error';
+	message: string;
+}
+
+/** A workflow as a file of `workflows/` holds it. */
+export interface WorkflowDefinition {
+	name: string;
+	nodes: INode[];
+	connections: IConnections;
+	settings?: IDataObject;
+}
+
+export interface Workflow extends WorkflowDefinition {
+	id: string;
+	versionId: string;
+	active: boolean;
+}
+
+interface PublicationStatus {
+	status: 'in_progress' | 'not_published' | 'published' | 'partial' | 'failed';
+	triggers: Array<{ errorMessage: string | null }>;
+}
+
+export interface Execution {
+	id: string;
+	workflowId: string;
+	/** `success`, `error`, `crashed`, `canceled`, or one of the unfinished ones. */
+	status: string;
+	/** Inputs and outputs of every run of every node. */
+	data: IRunExecutionData;
+	/** The same as n8n stores it. */
+	storedData: string;
+}
+
+export interface ExecutionSummary {
+	id: string;
+	workflowId: string;
+	status: string;
+}
+
+export interface DataTableColumn {
+	name: string;
+	type: 'string' | 'number' | 'boolean' | 'date';
+}
+
+export interface DataTable {
+	id: string;
+	name: string;
+	columns: DataTableColumn[];
+}
+
+export interface NodeTypeSummary {
+	name: string;
+	displayName: string;
+	version: number | number[];
+	properties: Array<{ name: string }>;
+}
+
+/** n8n refused a request; the message is n8n's own. */
+export class EditorApiError extends Error {
+	override readonly name = 'EditorApiError';
+	readonly httpStatus: number;
+
+	constructor(request: string, httpStatus: number, message: string) {
+		super(`n8n answered ${httpStatus} to ${request}: ${message}`);
+		this.httpStatus = httpStatus;
+	}
+}
+
+const unfinished = ['new', 'running', 'waiting', 'unknown'];
+const pollMilliseconds = 150;
+const rowsAPage = 250;
+
+/**
+ * The REST API behind n8n's editor, as its browser code uses it. It is not n8n's public API: the
+ * public one needs a key that only the editor can make.
+ *
+ * Every method but {@link signIn} needs a signed-in owner, and throws {@link EditorApiError}.
+ */
+export class EditorApi {
+	readonly #http: AxiosInstance;
+
+	/** @param url n8n's address, without a slash at the end */
+	constructor(url: string) {
+		this.#http = axios.create({
+			baseURL: url,
+			timeout: 60_000,
+			proxy: false,
+			validateStatus: null,
+			// n8n ties a session to the browser that signed in.
+			headers: { 'browser-id': randomUUID() },
+		});
+	}
+
+	/** Creates the owner of a new n8n, or signs in as the one it has. */
+	async signIn(owner: Owner): Promise<void> {
+		const settings = await this.#send<{
+			userManagement: { showSetupOnFirstLoad?: boolean };
+		}>('GET', '/rest/settings');
+		const path = settings.userManagement.showSetupOnFirstLoad ? '/rest/owner/setup' : '/rest/login';
+		// Releases of n8n differ in the name of the login's first field.
+		const login = { emailOrLdapLoginId: owner.email, email: owner.email, password: owner.password };
+		const body = path === '/rest/login' ? login : owner;
+		const answer = await this.#http.post<{ message?: string }>(path, body);
+		if (answer.status !== 200) {
+			throw new EditorApiError(`POST ${path}`, answer.status, answer.data.message ?? '');
+		}
+		const cookies = answer.headers['set-cookie'] ?? [];
+		this.#http.defaults.headers.common.Cookie = cookies
+			.map((cookie) => cookie.split(';')[0])
+			.join('; ');
+	}
+
+	async listCredentials(): Promise<Credential[]> {
+		return await this.#send('GET', '/rest/credentials');
+	}
+
+	async createCredential(credential: CredentialDefinition): Promise<Credential> {
+		return await this.#send('POST', '/rest/credentials', credential);
+	}
+
+	async updateCredential(id: string, credential: CredentialDefinition): Promise<void> {
+		await this.#send('PATCH', `/rest/credentials/${id}`, credential);
+	}
+
+	/** Fields of a credential; n8n blanks the secret ones. */
+	async readCredentialData(id: string): Promise<Record<string, unknown>> {
+		const { data } = await this.#send<{ data: Record<string, unknown> }>(
+			'GET',
+			`/rest/credentials/${id}?includeData=true`,
+		);
+		return data;
+	}
+
+	/** Presses the Test button for a credential, which n8n 1 tests only once it is saved. */
+	async testCredential(credential: CredentialDefinition): Promise<CredentialTestResult> {
+		const { id } = await this.createCredential(credential);
+		try {
+			const credentials = { id, ...credential };
+			return await this.#send('POST', '/rest/credentials/test', { credentials });
+		} finally {
+			await this.#send('DELETE', `/rest/credentials/${id}`);
+		}
+	}
+
+	async listWorkflows(): Promise<Array<Pick<Workflow, 'id' | 'name' | 'active'>>> {
+		return await this.#send('GET', '/rest/workflows');
+	}
+
+	async createWorkflow(definition: WorkflowDefinition): Promise<Workflow> {
+		return await this.#send('POST', '/rest/workflows', { ...definition, active: false });
+	}
+
+	async readWorkflow(id: string): Promise<Workflow> {
+		return await this.#send('GET', `/rest/workflows/${id}`);
+	}
+
+	async updateWorkflow(id: string, change: Partial<WorkflowDefinition>): Promise<Workflow> {
+		const { versionId } = await this.readWorkflow(id);
+		return await this.#send('PATCH', `/rest/workflows/${id}`, { ...change, versionId });
+	}
+
+	/**
+	 * Lets a workflow's triggers start it, and waits until they do: n8n 2 publishes a version, some
+	 * time after it has answered; n8n 1 sets a switch.
+	 *
+	 * @throws {Error} with the words of the trigger that could not be activated
+	 */
+	async activateWorkflow(id: string): Promise<void> {
+		const { versionId } = await this.readWorkflow(id);
+		try {
+			await this.#send('POST', `/rest/workflows/${id}/activate`, { versionId });
+		} catch (error) {
+			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
+			await this.#send('PATCH', `/rest/workflows/${id}`, { active: true, versionId });
+			return;
+		}
+		for (;;) {
+			const { status, triggers } = await this.#publicationStatus(id);
+			if (status === 'published') return;
+			if (status === 'failed' || status === 'partial') {
+				throw new Error(triggers.map(({ errorMessage }) => errorMessage).join('\n'));
+			}
+			await sleep(pollMilliseconds);
+		}
+	}
+
+	/** n8n 1 has published a workflow by the time that it answers, and knows no status of it. */
+	async #publicationStatus(id: string): Promise<PublicationStatus> {
+		try {
+			return await this.#send('GET', `/rest/workflows/${id}/publication-status`);
+		} catch (error) {
+			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
+			return { status: 'published', triggers: [] };
+		}
+	}
+
+	/** Starts a saved workflow at its trigger node, as Execute Workflow does; answers the execution's id. */
+	async runWorkflow(id: string, triggerName: string): Promise<string> {
+		const workflowData = await this.readWorkflow(id);
+		const { executionId } = await this.#send<{ executionId: string }>(
+			'POST',
+			`/rest/workflows/${id}/run`,
+			{ workflowData, triggerToStartFrom: { name: triggerName } },
+		);
+		return executionId;
+	}
+
+	/** All executions of a workflow that n8n keeps, the newest first. */
+	async listExecutions(workflowId: string): Promise<ExecutionSummary[]> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const executions: ExecutionSummary[] = [];
+		for (let page = ''; ;) {
+			const { results, nextCursor } = await this.#send<{
+				results: ExecutionSummary[];
+				nextCursor?: string | null;
+			}>('GET', `/rest/executions?limit=100&filter=${filter}${page}`);
+			executions.push(...results);
+			if (results.length < 100 || nextCursor === null) return executions;
+			// n8n 2 pages by a cursor, n8n 1 by an id, whatever order it lists them in.
+			const lowest = Math.min(...results.map(({ id }) => Number(id)));
+			page = nextCursor ? `&cursor=${nextCursor}` : `&lastId=${lowest}`;
+		}
+	}
+
+	async readExecution(id: string): Promise<Execution> {
+		const { data, ...execution } = await this.#send<ExecutionSummary & { data: string }>(
+			'GET',
+			`/rest/executions/${id}`,
+		);
+		return { ...execution, data: parseFlatted(data) as IRunExecutionData, storedData: data };
+	}
+
+	/** Waits until an execution has ended, well or badly. */
+	async waitForExecution(id: string, timeoutMilliseconds = 60_000): Promise<Execution> {
+		const deadline = Date.now() + timeoutMilliseconds;
+		for (;;) {
+			const execution = await this.readExecution(id);
+			if (!unfinished.includes(execution.status)) return execution;
+			if (Date.now() > deadline) {
+				throw new Error(
+					`Execution ${id} is still ${execution.status} after ${timeoutMilliseconds} ms`,
+				);
+			}
+			await sleep(pollMilliseconds);
+		}
+	}
+
+	async listDataTables(): Promise<DataTable[]> {
+		const { data } = await this.#send<{ data: DataTable[] }>('GET', await this.#dataTables());
+		return data;
+	}
+
+	async createDataTable(name: string, columns: DataTableColumn[]): Promise<DataTable> {
+		return await this.#send('POST', await this.#dataTables(), { name, columns });
+	}
+
+	async addDataTableColumn(tableId: string, column: DataTableColumn): Promise<void> {
+		await this.#send('POST', `${await this.#dataTables()}/${tableId}/columns`, column);
+	}
+
+	/** All rows of a data table, n8n's own columns (`id`, `createdAt`, `updatedAt`) included. */
+	async readRows(tableId: string): Promise<Array<Record<string, unknown>>> {
+		const path = `${await this.#dataTables()}/${tableId}/rows`;
+		const rows: Array<Record<string, unknown>> = [];
+		for (;;) {
+			const page = await this.#send<{ count: number; data: Array<Record<string, unknown>> }>(
+				'GET',
+				`${path}?skip=${rows.length}&take=${rowsAPage}`,
+			);
+			rows.push(...page.data);
+			if (page.data.length === 0 || rows.length >= page.count) return rows;
+		}
+	}
+
+	/** Every node type that n8n has loaded. */
+	async nodeTypes(): Promise<NodeTypeSummary[]> {
+		return await this.#sendPlain('GET', '/types/nodes.json');
+	}
+
+	/** Every credential type that n8n has loaded. */
+	async credentialTypes(): Promise<NodeTypeSummary[]> {
+		return await this.#sendPlain('GET', '/types/credentials.json');
+	}
+
+	async #dataTables(): Promise<string> {
+		const project = await this.#send<{ id: string }>('GET', '/rest/projects/personal');
+		return `/rest/projects/${project.id}/data-tables`;
+	}
+
+	/** n8n wraps what it answers into `data`. */
+	async #send<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
+		const { data } = await this.#sendPlain<{ data: Answer }>(method, path, body);
+		return data;
+	}
+
+	async #sendPlain<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
+		const { status, data } = await this.#http.request<Answer & { message?: string }>({
+			method,
+			url: path,
+			data: body,
+		});
+		if (status >= 400) {
+			throw new EditorApiError(`${method} ${path}`, status, data.message ?? JSON.stringify(data));
+		}
+		return data;
+	}
+}

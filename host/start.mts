@@ -1,0 +1,200 @@
+/**
+ * `npm start`: a real n8n with this package installed and the sandbox beside it, both on the loopback
+ * address, until Ctrl-C.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { StartError } from '../sandbox/errors.mts';
+import { SANDBOX_KEYS } from '../sandbox/seed.mts';
+import { startSandbox, type Sandbox } from '../sandbox/server.mts';
+import { buildPackage } from './build.mts';
+import { requireSpace } from './disk.mts';
+import { connectExamples } from './events.mts';
+import { installHost, installPackage, packPackage } from './install.mts';
+import { tryLock } from './lock.mts';
+import { startN8n, type N8n } from './n8n.mts';
+import { dataFolder } from './paths.mts';
+import { requireFreePort } from './ports.mts';
+import { reportTo } from './progress.mts';
+import { EditorApi, EditorApiError } from './rest.mts';
+import { describeError, Trouble } from './trouble.mts';
+import { owner, prepareWorkspace, type ExampleWorkflow } from './workspace.mts';
+
+const major = 2;
+
+/** In the credential and with the registration at the sandbox, which only this machine can reach. */
+const webhookSecret = 'sandbox_webhook_secret';
+
+/** For n8n's database, its caches and the executions that it keeps. */
+const neededGigabytes = 0.5;
+
+const help = `Starts n8n with the Resume Management nodes, and a sandbox of the service.
+
+  npm start -- [options]
+
+  --port <number>          port of n8n (5678)
+  --sandbox-port <number>  port of the sandbox (8787)
+  --reset                  forget all data of this n8n and of the sandbox first
+  --help                   show this text
+
+The first start installs n8n, about 2.2 GB, and takes some minutes. Ctrl-C stops both.`;
+
+interface Settings {
+	port: number;
+	sandboxPort: number;
+	reset: boolean;
+}
+
+/** @throws {Trouble} where the command line can't be understood */
+function readSettings(): Settings | 'help' {
+	const { values } = parseCommandLine();
+	if (values.help) return 'help';
+	return {
+		port: portNumber('--port', values.port),
+		sandboxPort: portNumber('--sandbox-port', values['sandbox-port']),
+		reset: values.reset,
+	};
+}
+
+function parseCommandLine() {
+	try {
+		return parseArgs({
+			options: {
+				port: { type: 'string', default: '5678' },
+				'sandbox-port': { type: 'string', default: '8787' },
+				reset: { type: 'boolean', default: false },
+				help: { type: 'boolean', default: false },
+			},
+		});
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : String(error);
+		throw new Trouble(`${reason}\n\n${help}`);
+	}
+}
+
+function portNumber(option: string, text: string): number {
+	const port = Number(text);
+	if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
+	throw new Trouble(`${option} takes a port number from 1 to 65535, not "${text}".`);
+}
+
+/** Runs n8n and the sandbox until `signal` aborts. */
+async function run({ port, sandboxPort, reset }: Settings, signal: AbortSignal): Promise<void> {
+	const report = reportTo(process.stdout);
+	const folder = dataFolder();
+	const userFolder = join(folder, `n8n-${major}`);
+	await requireSpace(folder, neededGigabytes, 'XDG_DATA_HOME');
+	const unlock = await tryLock(join(folder, 'start.lock'));
+	if (unlock === undefined) {
+		throw new Trouble(
+			`Another \`npm start\` is using ${folder}: use that one, or stop it first (Ctrl-C in its terminal).`,
+		);
+	}
+
+	let sandbox: Sandbox | undefined;
+	let n8n: N8n | undefined;
+	try {
+		await requireFreePort(port, '--port');
+		await requireFreePort(sandboxPort, '--sandbox-port');
+		await buildPackage(report, signal);
+		const host = await installHost(major, report, signal);
+		if (reset) await rm(userFolder, { recursive: true, force: true });
+		await report('Installing the package into n8n', async () => {
+			const tarball = await packPackage(join(folder, 'package'), signal);
+			await installPackage(userFolder, tarball, signal);
+		});
+		const { url: editorUrl, ended } = (n8n = await report(
+			'Starting n8n',
+			async () => await startN8n({ host, userFolder, port, signal }),
+		));
+		// After n8n, which answers 200 to every request while it migrates its database: events that
+		// wait in the sandbox would be lost (n8n/dist/abstract-server.js, setupHealthCheck).
+		const running = (sandbox = await startSandbox({
+			port: sandboxPort,
+			file: join(folder, 'sandbox.sqlite'),
+			reset,
+		}));
+		const setup = await report(
+			'Setting up credential and examples',
+			async () => await setUp(editorUrl, running),
+		);
+		console.log(summary(editorUrl, running.url, folder, setup));
+		await Promise.race([aborted(signal), ended]);
+		if (!signal.aborted) throw new Trouble(`n8n ended. The end of its log:\n${n8n.logTail()}`);
+	} finally {
+		if (signal.aborted) console.log('\nStopping …');
+		await n8n?.stop();
+		await sandbox?.close();
+		unlock();
+	}
+}
+
+interface Setup {
+	examples: ExampleWorkflow[];
+	/** What a person should know about them, in sentences. */
+	problems: string[];
+}
+
+/** Answers `undefined` where the owner's login was changed in the editor: then nothing is touched. */
+async function setUp(editorUrl: string, sandbox: Sandbox): Promise<Setup | undefined> {
+	const { baseUrl, webhooks } = sandbox;
+	const api = new EditorApi(editorUrl);
+	try {
+		await api.signIn(owner);
+	} catch (error) {
+		if (error instanceof EditorApiError && error.httpStatus === 401) return undefined;
+		throw error;
+	}
+	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
+	const examples = await prepareWorkspace(api, access);
+	const route = { api, editorUrl, webhooks, secret: webhookSecret };
+	return { examples, problems: await connectExamples(route, examples) };
+}
+
+function summary(
+	editorUrl: string,
+	sandboxUrl: string,
+	folder: string,
+	setup: Setup | undefined,
+): string {
+	const login =
+		setup === undefined
+			? 'the login that you set in the editor'
+			: `${owner.email}  ${owner.password}`;
+	const { examples, problems } = setup ?? { examples: [], problems: [] };
+	return [
+		'',
+		`n8n       ${editorUrl}`,
+		`Login     ${login}`,
+		`Sandbox   ${sandboxUrl}  save a section of a resume here to send an event`,
+		...examples.map(({ id, name }) => `Example   ${editorUrl}/workflow/${id}  ${name}`),
+		`Data      ${folder}`,
+		...problems.flatMap((problem) => ['', problem]),
+		'',
+		'Ctrl-C stops both. `npm start -- --reset` starts afresh.',
+	].join('\n');
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+	if (signal.aborted) return;
+	await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+async function main(): Promise<void> {
+	const interruption = new AbortController();
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+		process.on(signal, () => interruption.abort());
+	}
+	try {
+		const settings = readSettings();
+		if (settings === 'help') console.log(help);
+		else await run(settings, interruption.signal);
+	} catch (error) {
+		if (interruption.signal.aborted) return;
+		console.error(`\n${error instanceof StartError ? error.message : describeError(error)}`);
+		process.exitCode = 1;
+	}
+}
+
+await main();

@@ -1,0 +1,144 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { INode } from 'n8n-workflow';
+import { projectRoot } from './paths.mts';
+import type {
+	Credential,
+	CredentialDefinition,
+	DataTable,
+	DataTableColumn,
+	EditorApi,
+	WorkflowDefinition,
+} from './rest.mts';
+
+/** Who owns the n8n of `npm start`, which only this machine can reach. */
+export const owner = {
+	email: 'owner@example.com',
+	password: 'Resume-sandbox-1',
+	firstName: 'Resume',
+	lastName: 'Owner',
+};
+
+/** Where and how the nodes reach the service. */
+export interface ServiceAccess {
+	/** Up to and including the version segment. */
+	baseUrl: string;
+	privateKey: string;
+	webhookSecret: string;
+}
+
+export interface ExampleWorkflow {
+	/** File of `workflows/` without `.json`. */
+	file: string;
+	id: string;
+	name: string;
+}
+
+const credentialName = 'Resume Management Sandbox';
+const credentialType = 'resumeManagementApi';
+
+/** The tables that example workflows write to. */
+const dataTables: Array<{ name: string; columns: DataTableColumn[] }> = [
+	{
+		name: 'Resume scores',
+		columns: [
+			{ name: 'resumeId', type: 'string' },
+			{ name: 'title', type: 'string' },
+			{ name: 'userId', type: 'string' },
+			{ name: 'email', type: 'string' },
+			{ name: 'score', type: 'number' },
+			{ name: 'verdict', type: 'string' },
+		],
+	},
+];
+
+const workflowsFolder = join(projectRoot, 'workflows');
+
+/**
+ * Puts into n8n what its user needs for a first run: the credential, the data tables and every
+ * workflow of `workflows/` with both set. What is there already, by name, is kept as it is; only
+ * the credential follows the service when its address changes.
+ *
+ * @param api signed in as the owner
+ */
+export async function prepareWorkspace(
+	api: EditorApi,
+	access: ServiceAccess,
+): Promise<ExampleWorkflow[]> {
+	const credential = await prepareCredential(api, access);
+	const tables = await prepareDataTables(api);
+	const existing = await api.listWorkflows();
+
+	const examples: ExampleWorkflow[] = [];
+	for (const file of (await readdir(workflowsFolder)).sort()) {
+		const text = await readFile(join(workflowsFolder, file), 'utf8');
+		const definition = wire(JSON.parse(text) as WorkflowDefinition, credential, tables);
+		const { id, name } =
+			existing.find((workflow) => workflow.name === definition.name) ??
+			(await api.createWorkflow(definition));
+		examples.push({ file: file.replace(/\.json$/, ''), id, name });
+	}
+	return examples;
+}
+
+async function prepareCredential(api: EditorApi, access: ServiceAccess): Promise<Credential> {
+	const wanted: CredentialDefinition = {
+		name: credentialName,
+		type: credentialType,
+		data: { ...access },
+	};
+	const existing = (await api.listCredentials()).find(
+		({ name, type }) => name === credentialName && type === credentialType,
+	);
+	if (existing === undefined) return await api.createCredential(wanted);
+	const { baseUrl } = await api.readCredentialData(existing.id);
+	if (baseUrl !== access.baseUrl) await api.updateCredential(existing.id, wanted);
+	return existing;
+}
+
+async function prepareDataTables(api: EditorApi): Promise<DataTable[]> {
+	const existing = await api.listDataTables();
+	const tables: DataTable[] = [];
+	for (const { name, columns } of dataTables) {
+		const table =
+			existing.find((one) => one.name === name) ?? (await api.createDataTable(name, columns));
+		// An earlier version of this package may have made the table.
+		const known = table.columns.map((column) => column.name);
+		for (const column of columns.filter((one) => !known.includes(one.name))) {
+			await api.addDataTableColumn(table.id, column);
+		}
+		tables.push(table);
+	}
+	return tables;
+}
+
+/** Sets credential and data tables where a workflow's file has only their names. */
+function wire(
+	definition: WorkflowDefinition,
+	credential: Credential,
+	tables: DataTable[],
+): WorkflowDefinition {
+	return {
+		...definition,
+		nodes: definition.nodes.map((node) => wireNode(node, credential, tables)),
+	};
+}
+
+function wireNode(node: INode, credential: Credential, tables: DataTable[]): INode {
+	if (node.credentials?.[credentialType] !== undefined) {
+		const { id, name } = credential;
+		return { ...node, credentials: { [credentialType]: { id, name } } };
+	}
+	const locator = node.parameters.dataTableId;
+	if (typeof locator !== 'object' || locator === null || !('value' in locator)) return node;
+	const table = tables.find(({ name }) => name === locator.value);
+	if (table === undefined) return node;
+	// n8n 1.x knows no tables by name, only by id.
+	const dataTableId = {
+		__rl: true,
+		mode: 'list',
+		value: table.id,
+		cachedResultName: table.name,
+	} as const;
+	return { ...node, parameters: { ...node.parameters, dataTableId } };
+}
