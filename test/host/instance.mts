@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectExamples } from '../../host/events.mts';
+import { installHost, installPackage, packPackage } from '../../host/install.mts';
+import { startN8n, type N8n } from '../../host/n8n.mts';
+import { reportTo } from '../../host/progress.mts';
+import { EditorApi, type Execution } from '../../host/rest.mts';
+import { owner, prepareWorkspace, type ExampleWorkflow } from '../../host/workspace.mts';
+import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
+import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
+
+/** The first run on a machine installs n8n. */
+export const startMilliseconds = 15 * 60_000;
+
+export const webhookSecret = 'webhook_secret_of_the_tests';
+
+/** A fresh n8n with the packed package, and a fresh sandbox, on free ports, wired as `npm start` does. */
+export interface Instance {
+	api: EditorApi;
+	n8n: N8n;
+	sandbox: Sandbox;
+	examples: ExampleWorkflow[];
+	/** Where n8n keeps the files of executions. */
+	binaryFolder: string;
+	/** Runs a workflow of `workflows/` that is started by hand, by its file's name, to its end. */
+	runExample(file: string): Promise<Execution>;
+	/** The id of a workflow of `workflows/`, by its file's name. */
+	exampleId(file: string): string;
+	/** Starts n8n again after `n8n.stop()`, with the same data and at the same address. */
+	startN8nAgain(): Promise<void>;
+	/** Ends both and removes their data. */
+	close(): Promise<void>;
+}
+
+/** Of the n8n to test, one that `host/` has a folder for. */
+const major = Number(process.env.N8N_MAJOR ?? 2);
+
+/**
+ * n8n runs at its most talkative, so that its log shows what could leak into it.
+ * @param env more of n8n's environment variables
+ */
+export async function startInstance(env: Record<string, string> = {}): Promise<Instance> {
+	const folder = await mkdtemp(join(tmpdir(), 'resume-management-host-'));
+	const userFolder = join(folder, 'n8n');
+	const host = await installHost(major, reportTo(process.stderr));
+	await installPackage(userFolder, await packPackage(folder));
+	const options = { host, userFolder, env: { N8N_LOG_LEVEL: 'debug', ...env } };
+	const n8n = await startN8n(options);
+	const sandbox = await startSandbox({ port: 0, record: true });
+	const api = new EditorApi(n8n.url);
+	await api.signIn(owner);
+	const { baseUrl, webhooks } = sandbox;
+	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
+	const examples = await prepareWorkspace(api, access);
+	const route = { api, editorUrl: n8n.url, webhooks, secret: webhookSecret };
+	const problems = await connectExamples(route, examples);
+	if (problems.length > 0) throw new Error(problems.join('\n'));
+
+	const exampleId = (file: string) => {
+		const example = examples.find((one) => one.file === file);
+		if (example === undefined) throw new Error(`There is no workflows/${file}.json`);
+		return example.id;
+	};
+	const instance: Instance = {
+		api,
+		n8n,
+		sandbox,
+		examples,
+		binaryFolder: join(userFolder, '.n8n', major === 1 ? 'binaryData' : 'storage'),
+		exampleId,
+		runExample: async (file) =>
+			await api.waitForExecution(await api.runWorkflow(exampleId(file), 'Start')),
+		startN8nAgain: async () => {
+			instance.n8n = await startN8n({ ...options, port: Number(new URL(n8n.url).port) });
+		},
+		close: async () => {
+			await instance.n8n.stop();
+			await sandbox.close();
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+	return instance;
+}

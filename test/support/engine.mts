@@ -1,0 +1,331 @@
+/**
+ * Runs the built nodes in n8n-core's own engine, over real sockets. What stands in here for n8n's
+ * server is what n8n-core leaves to it: where node types and credentials come from, and the
+ * assignment of `execute` (n8n/src/node-types.ts, n8n/src/credentials-helper.ts).
+ */
+import { printed } from './environment.mts';
+
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+
+import {
+	ExecutionLifecycleHooks,
+	PackageDirectoryLoader,
+	RoutingNode,
+	WorkflowExecute,
+} from 'n8n-core';
+import {
+	createRunExecutionData,
+	type IConnections,
+	ICredentialsHelper,
+	type ICredentialDataDecryptedObject,
+	type IExecuteFunctions,
+	type IHttpRequestOptions,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type INodeProperties,
+	type INodeType,
+	type INodeTypes,
+	type IRequestOptionsSimplified,
+	type IRun,
+	type IWorkflowExecuteAdditionalData,
+	LoggerProxy,
+	NodeConnectionTypes,
+	Workflow,
+} from 'n8n-workflow';
+
+export const PACKAGE_ROOT = join(import.meta.dirname, '..', '..');
+export const PACKAGE_NAME = 'n8n-nodes-resume-management';
+export const NODE_TYPE = `${PACKAGE_NAME}.resumeManagement`;
+
+const loader = new PackageDirectoryLoader(PACKAGE_ROOT);
+const loaded = loader.loadAll();
+
+/** The node type as n8n has loaded it from `dist`. */
+export async function loadNodeType(name: string): Promise<INodeType> {
+	await loaded;
+	return loader.getNode(name).type as INodeType;
+}
+
+/** Emits the items under test, since n8n's base nodes are not part of n8n-core. */
+const source: INodeType = {
+	description: {
+		displayName: 'Source',
+		name: 'source',
+		group: ['trigger'],
+		version: 1,
+		description: 'Emits the items of a test',
+		defaults: { name: 'Source' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [{ displayName: 'Items', name: 'items', type: 'json', default: '[]' }],
+	},
+	async execute(this: IExecuteFunctions) {
+		const items = this.getNodeParameter('items', 0) as INodeExecutionData['json'][];
+		return [items.map((json, item) => ({ json, pairedItem: { item } }))];
+	},
+};
+
+/** Hands on what it gets; its input is what the node under test has put out. */
+const sink: INodeType = {
+	description: {
+		...source.description,
+		displayName: 'Sink',
+		name: 'sink',
+		group: ['output'],
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [],
+		properties: [],
+	},
+	async execute(this: IExecuteFunctions) {
+		return [this.getInputData()];
+	},
+};
+
+/** Calls its tool with the arguments of each item, one after the other, as an AI agent would. */
+const agent: INodeType = {
+	description: {
+		...source.description,
+		displayName: 'Agent',
+		name: 'agent',
+		group: ['transform'],
+		inputs: [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool],
+		properties: [],
+	},
+	async execute(this: IExecuteFunctions) {
+		const [tool] = (await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Tool[];
+		const answers: INodeExecutionData[] = [];
+		for (const [item, { json }] of this.getInputData().entries()) {
+			const call = tool!.invoke(json).then(
+				(answer) => ({ answer }),
+				(error: Error) => ({ error: error.message }),
+			);
+			answers.push({ json: await call, pairedItem: { item } });
+		}
+		return [answers];
+	},
+};
+
+interface Tool {
+	invoke(args: object): Promise<string>;
+}
+
+/** As n8n makes a tool of a node that is usable as one (n8n/src/tool-generation). */
+function asTool(nodeType: INodeType): INodeType {
+	const { description } = nodeType;
+	return Object.create(nodeType, {
+		description: {
+			value: { ...description, inputs: [], outputs: [NodeConnectionTypes.AiTool] },
+		},
+	}) as INodeType;
+}
+
+const nodeTypes: INodeTypes = {
+	getByName: (type) => nodeTypes.getByNameAndVersion(type),
+	getByNameAndVersion(type) {
+		if (type === 'test.source') return source;
+		if (type === 'test.sink') return sink;
+		if (type === 'test.agent') return agent;
+		const name = type.replace(`${PACKAGE_NAME}.`, '');
+		const nodeType = loader.getNode(name.replace(/Tool$/, '')).type as INodeType;
+		if (!nodeType.webhook) {
+			nodeType.execute ??= async function (this: IExecuteFunctions) {
+				return (await new RoutingNode(this as never, nodeType).runNode()) ?? [];
+			};
+		}
+		return name.endsWith('Tool') ? asTool(nodeType) : nodeType;
+	},
+	getKnownTypes: () => ({}),
+};
+
+/** Applies the credential as n8n's server does; decryption and storage are left out. */
+class TestCredentials extends ICredentialsHelper {
+	reads = 0;
+
+	private readonly data: ICredentialDataDecryptedObject;
+
+	constructor(data: ICredentialDataDecryptedObject) {
+		super();
+		this.data = data;
+	}
+
+	getParentTypes() {
+		return [];
+	}
+
+	isCredentialUsableByNode() {
+		return true;
+	}
+
+	async getDecrypted() {
+		this.reads++;
+		return { ...this.data };
+	}
+
+	async authenticate(
+		credentials: ICredentialDataDecryptedObject,
+		type: string,
+		options: IHttpRequestOptions | IRequestOptionsSimplified,
+		workflow: Workflow,
+		node: INode,
+	): Promise<IHttpRequestOptions> {
+		const { authenticate } = loader.getCredential(type).type;
+		if (typeof authenticate !== 'object') throw new Error('A generic authenticate is expected');
+		const request = options as IHttpRequestOptions;
+		for (const [name, value] of Object.entries(authenticate.properties.headers ?? {})) {
+			request.headers ??= {};
+			request.headers[name] = String(
+				workflow.expression.getSimpleParameterValue(node, value as string, 'internal', {
+					$credentials: credentials,
+				}) ?? '',
+			);
+		}
+		return request;
+	}
+
+	async preAuthentication() {
+		return undefined;
+	}
+
+	getCredentialsProperties(type: string): INodeProperties[] {
+		return loader.getCredential(type).type.properties;
+	}
+
+	runPreAuthentication = this.preAuthentication;
+
+	getCredentials(): never {
+		throw new Error('Not needed by n8n-core');
+	}
+
+	updateCredentials = this.getCredentials;
+
+	updateCredentialsOauthTokenData = this.getCredentials;
+}
+
+export interface EngineRun {
+	/** The parameters of the Resume Management node. */
+	parameters: INodeParameters;
+	credential: ICredentialDataDecryptedObject;
+	/** The node's input, one empty item by default. */
+	items?: INodeExecutionData['json'][];
+	/** Settings of the node, such as `onError` and `retryOnFail`. */
+	node?: Partial<INode>;
+	/** Cancels the execution. */
+	signal?: AbortSignal;
+}
+
+export interface EngineResult {
+	run: IRun;
+	/** The items of the node's regular output, then those of its error output. */
+	outputs: INodeExecutionData[][];
+	error?: Error & { description?: string | null; httpCode?: string | null };
+	/** Everything that n8n logged. */
+	log: string;
+	credentialReads: number;
+}
+
+/** Runs Source → Resume Management → a Sink for each output. */
+export async function runNode(options: EngineRun): Promise<EngineResult> {
+	const node = {
+		...plain('Resume Management', NODE_TYPE, options.parameters),
+		credentials: { resumeManagementApi: { id: '1', name: 'Test' } },
+		...options.node,
+	};
+	const nodes = [
+		plain('Source', 'test.source', { items: (options.items ?? [{}]) as never }),
+		node,
+		plain('Success', 'test.sink'),
+		plain('Failure', 'test.sink'),
+	];
+	return await runWorkflow(options, nodes, node.name, {
+		Source: { main: [to(node.name)] },
+		[node.name]: { main: [to('Success'), to('Failure')] },
+	});
+}
+
+/**
+ * Runs Source → Agent, whose tool is the Resume Management node.
+ * @returns what the agent was told for each of its calls, whose arguments are the items
+ */
+export async function callTool(options: EngineRun): Promise<INodeExecutionData['json'][]> {
+	const tool = {
+		...plain('Tool', `${NODE_TYPE}Tool`, options.parameters),
+		credentials: { resumeManagementApi: { id: '1', name: 'Test' } },
+		...options.node,
+	};
+	const nodes = [
+		plain('Source', 'test.source', { items: (options.items ?? [{}]) as never }),
+		plain('Agent', 'test.agent'),
+		tool,
+	];
+	const { outputs } = await runWorkflow(options, nodes, 'Agent', {
+		Source: { main: [to('Agent')] },
+		Tool: { ai_tool: [[{ node: 'Agent', type: NodeConnectionTypes.AiTool, index: 0 }]] },
+	});
+	return outputs[0]!.map(({ json }) => json);
+}
+
+async function runWorkflow(
+	{ credential, signal }: EngineRun,
+	nodes: INode[],
+	observed: string,
+	connections: IConnections,
+): Promise<EngineResult> {
+	await loaded;
+	printed.length = 0;
+	const record = (...entry: unknown[]) => void printed.push(inspect(entry, { depth: 20 }));
+	LoggerProxy.init({ error: record, warn: record, info: record, debug: record });
+	const settings = { executionOrder: 'v1' as const };
+	const workflow = new Workflow({
+		id: 'test',
+		nodes,
+		connections,
+		active: false,
+		nodeTypes,
+		settings,
+	});
+	const credentials = new TestCredentials(credential);
+	const additionalData = {
+		credentialsHelper: credentials,
+		executionId: '1',
+		currentNodeExecutionIndex: 0,
+		webhookWaitingBaseUrl: 'http://127.0.0.1/webhook-waiting',
+		formWaitingBaseUrl: 'http://127.0.0.1/form-waiting',
+		restApiUrl: '',
+		instanceBaseUrl: '',
+		variables: {},
+		hooks: new ExecutionLifecycleHooks('trigger', '1', {
+			id: 'test',
+			name: 'Test',
+			active: false,
+			isArchived: false,
+			createdAt: new Date(),
+			updatedAt: new Date(),
+			connections,
+			nodes: [],
+			activeVersionId: null,
+		}),
+	} as unknown as IWorkflowExecuteAdditionalData;
+	const execute = new WorkflowExecute(additionalData, 'trigger', createRunExecutionData({}));
+	const running = execute.run({ workflow, startNode: workflow.getNode('Source')! });
+	signal?.addEventListener('abort', () => running.cancel());
+	const run = await running;
+	const runs = run.data.resultData.runData[observed] ?? [];
+	if (runs.length === 0) throw run.data.resultData.error ?? new Error('The node did not run');
+	return {
+		run,
+		outputs: (runs.at(-1)?.data?.main ?? []).map((output) => output ?? []),
+		error: runs.at(-1)?.error as EngineResult['error'],
+		log: printed.join('\n'),
+		credentialReads: credentials.reads,
+	};
+}
+
+function plain(name: string, type: string, parameters: INodeParameters = {}): INode {
+	return { id: name, name, type, typeVersion: 1, position: [0, 0], parameters };
+}
+
+function to(node: string) {
+	return [{ node, type: NodeConnectionTypes.Main, index: 0 }];
+}

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
+
+import type { RecordedRequest } from '../../sandbox/server.mts';
+
+export const CONTRACT_FILE = join(import.meta.dirname, '../../openapi/partner-api.yaml');
+
+interface Reference {
+	$ref?: string;
+}
+
+interface Parameter {
+	name: string;
+	in: string;
+	required?: boolean;
+	schema: object;
+}
+
+interface Content {
+	content: Record<string, { schema?: object }>;
+}
+
+export interface Operation {
+	operationId: string;
+	requestBody?: Reference & Partial<Content>;
+	responses: Record<string, Reference & Partial<Content>>;
+}
+
+interface PathItem {
+	parameters: Array<Reference & Partial<Parameter>>;
+	get?: Operation;
+	post?: Operation;
+}
+
+export interface Contract {
+	paths: Record<string, PathItem>;
+	components: { schemas: Record<string, object> };
+}
+
+/** An answer as it came over the wire. */
+export interface Answer {
+	status: number;
+	contentType: string;
+	body: Buffer;
+}
+
+/** The OpenAPI document as it is, references unresolved. */
+export function readContract(): Contract {
+	return parse(readFileSync(CONTRACT_FILE, 'utf8')) as Contract;
+}
+
+/**
+ * Judges what goes over the wire by the OpenAPI document.
+ *
+ * Both judges return sentences that say what is wrong, none when all is well.
+ */
+export function createContractJudge(contract = readContract()) {
+	// Not strict: the document has keywords of OpenAPI and of its own that JSON Schema has not.
+	const ajv = new Ajv2020({ strict: false, allErrors: true });
+	ajv.addSchema({ $id: 'contract', ...contract }, undefined, undefined, false);
+
+	const resolve = <Target extends object>(target: Target & Reference): Target => {
+		if (target.$ref === undefined) return target;
+		const keys = target.$ref.split('/').slice(1);
+		return keys.reduce<unknown>(
+			(value, key) => (value as Record<string, unknown>)[key],
+			contract,
+		) as Target;
+	};
+
+	const judgeBySchema = (schema: object, value: unknown): string[] => {
+		const absolute = JSON.parse(
+			JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"contract#'),
+		) as object;
+		const validate = ajv.compile(absolute);
+		return validate(value) ? [] : [ajv.errorsText(validate.errors)];
+	};
+
+	const judgeByContent = (
+		content: Content['content'],
+		contentType: string,
+		body: Buffer,
+	): string[] => {
+		const mediaType = contentType.split(';')[0] ?? '';
+		const entry = content[mediaType] ?? content['*/*'];
+		if (entry === undefined) return [`content type "${contentType}" is not in the contract`];
+		if (entry.schema === undefined) return [];
+		try {
+			return judgeBySchema(entry.schema, JSON.parse(body.toString()));
+		} catch (error) {
+			return [`the body is not JSON: ${String(error)}`];
+		}
+	};
+
+	/** @throws {Error} the contract has no such operation */
+	const find = (method: string, url: string): { item: PathItem; operation: Operation } => {
+		const path = url.split('?')[0] ?? '';
+		for (const [template, item] of Object.entries(contract.paths)) {
+			const pattern = new RegExp(`^/v1${template.replace(/\{\w+\}/g, '[^/]+')}$`);
+			const operation = item[method.toLowerCase() as 'get' | 'post'];
+			if (operation !== undefined && pattern.test(path)) return { item, operation };
+		}
+		throw new Error(`${method} ${url} is not in the contract`);
+	};
+
+	return {
+		/** The operation that a request addresses, e.g. `resume.getScore`. */
+		operationId(request: RecordedRequest): string {
+			return find(request.method, request.url).operation.operationId;
+		},
+
+		judgeRequest(request: RecordedRequest): string[] {
+			const { item, operation } = find(request.method, request.url);
+			const headers = item.parameters
+				.map((parameter) => resolve(parameter) as Parameter)
+				.filter((parameter) => parameter.in === 'header')
+				.flatMap(({ name, schema, required }) => {
+					const value = request.headers[name.toLowerCase()];
+					if (value === undefined) return required ? [`the header ${name} is missing`] : [];
+					return judgeBySchema(schema, value).map((problem) => `${name}: ${problem}`);
+				});
+			const { content } = resolve(operation.requestBody ?? {});
+			const contentType = request.headers['content-type'] ?? '';
+			const body = content
+				? judgeByContent(content, contentType, Buffer.from(request.body))
+				: request.body === ''
+					? []
+					: ['the operation has no body'];
+			return [...headers, ...body];
+		},
+
+		judgeAnswer(request: RecordedRequest, answer: Answer): string[] {
+			const { operation } = find(request.method, request.url);
+			const response = operation.responses[answer.status];
+			if (response === undefined) return [`HTTP ${answer.status} is not in the contract`];
+			return judgeByContent(resolve(response).content ?? {}, answer.contentType, answer.body);
+		},
+
+		/** @param name of a schema under `components` */
+		judgeSchema(name: string, value: unknown): string[] {
+			return judgeBySchema({ $ref: `#/components/schemas/${name}` }, value);
+		},
+	};
+}

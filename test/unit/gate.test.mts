@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+
+import { runInOrder } from '../../nodes/ResumeManagement/request/gate.ts';
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+test('starts in order, never more than the limit at a time, and each once', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.integer({ min: 0, max: 40 }),
+			fc.integer({ min: 1, max: 8 }),
+			fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 40, maxLength: 40 }),
+			async (count, limit, durations) => {
+				const started: number[] = [];
+				let running = 0;
+				await runInOrder(count, { limit }, async (index) => {
+					started.push(index);
+					expect(++running).toBeLessThanOrEqual(limit);
+					await pause(durations[index]!);
+					running--;
+				});
+				expect(started).toEqual([...Array(count).keys()]);
+			},
+		),
+		{ numRuns: 50 },
+	);
+});
+
+test('starts nothing after a failure, and throws the first in item order', async () => {
+	const started: number[] = [];
+	const run = runInOrder(10, { limit: 3 }, async (index) => {
+		started.push(index);
+		await pause(index === 0 ? 20 : 5);
+		if (index < 2) throw new Error(`task ${index}`);
+	});
+	await expect(run).rejects.toThrow('task 0');
+	expect(started).toEqual([0, 1, 2]);
+});
+
+test('starts nothing once the signal is aborted', async () => {
+	const controller = new AbortController();
+	const started: number[] = [];
+	const run = runInOrder(10, { limit: 1, signal: controller.signal }, async (index) => {
+		started.push(index);
+		if (index === 2) controller.abort(new Error('cancelled'));
+	});
+	await expect(run).rejects.toThrow('cancelled');
+	expect(started).toEqual([0, 1, 2]);
+});
+
+test('starts at most a batch each interval', async () => {
+	const begin = Date.now();
+	const starts: number[] = [];
+	await runInOrder(6, { limit: 32, batch: { size: 2, interval: 60 } }, async () => {
+		starts.push(Date.now() - begin);
+	});
+	expect(starts[2]).toBeGreaterThanOrEqual(55);
+	expect(starts[4]).toBeGreaterThanOrEqual(115);
+});
