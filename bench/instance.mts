@@ -1,0 +1,110 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { INodeCredentials } from 'n8n-workflow';
+import { installHost, installPackage, packPackage } from '../host/install.mts';
+import { startN8n, type N8n } from '../host/n8n.mts';
+import { reportTo } from '../host/progress.mts';
+import { EditorApi, type CredentialDefinition, type WorkflowDefinition } from '../host/rest.mts';
+import { owner } from '../host/workspace.mts';
+
+export interface Run {
+	/** Time of the measured nodes, as n8n itself has stored it with the execution. */
+	milliseconds: number;
+	/** Highest resident memory of n8n's process during the run, and how much more that is than before. */
+	peakMegabytes: number;
+	growthMegabytes: number;
+}
+
+/** A workflow that begins with the manual trigger `Start`, and the nodes whose time counts. */
+export interface Measured {
+	workflow: WorkflowDefinition;
+	nodes: string[];
+}
+
+/** A fresh n8n 2 with the packed package. */
+export interface Instance {
+	api: EditorApi;
+	n8n: N8n;
+	version: string;
+	folder: string;
+	/** Size of the package's tarball, in bytes. */
+	packedBytes: number;
+	credential(definition: CredentialDefinition): Promise<INodeCredentials>;
+	/** Runs a new workflow, and removes the files that it has stored. */
+	run(measured: Measured): Promise<Run>;
+	/** Replaces n8n's process by a fresh one. */
+	restart(): Promise<void>;
+	close(): Promise<void>;
+}
+
+const env = {
+	N8N_LOG_LEVEL: 'error',
+	N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
+	N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',
+};
+
+export async function startInstance(): Promise<Instance> {
+	const folder = await mkdtemp(join(tmpdir(), 'resume-management-bench-'));
+	const userFolder = join(folder, 'n8n');
+	const host = await installHost(2, reportTo(process.stderr));
+	const manifest = await readFile(join(host.folder, 'node_modules/n8n/package.json'), 'utf8');
+	const tarball = await packPackage(folder);
+	await installPackage(userFolder, tarball);
+
+	const start = async () => {
+		const n8n = await startN8n({ host, userFolder, env });
+		const api = new EditorApi(n8n.url);
+		await api.signIn(owner);
+		return { n8n, api };
+	};
+	const instance: Instance = {
+		...(await start()),
+		version: (JSON.parse(manifest) as { version: string }).version,
+		folder,
+		packedBytes: (await stat(tarball)).size,
+		credential: async (definition) => {
+			const { id, name } = await instance.api.createCredential(definition);
+			return { [definition.type]: { id, name } };
+		},
+		run: async ({ workflow, nodes }) => {
+			const { api, n8n } = instance;
+			const { id } = await api.createWorkflow(workflow);
+			const { resident } = await memory(n8n.pid);
+			await resetPeak(n8n.pid);
+			const execution = await api.waitForExecution(await api.runWorkflow(id, 'Start'), 300_000);
+			const { peak } = await memory(n8n.pid);
+			const { error, runData } = execution.data.resultData;
+			if (execution.status !== 'success') {
+				throw new Error(`${workflow.name}: ${error?.message ?? execution.status}`);
+			}
+			await rm(join(userFolder, '.n8n/storage/workflows', id), { recursive: true, force: true });
+			const milliseconds = nodes
+				.flatMap((name) => runData[name]!)
+				.reduce((sum, { executionTime }) => sum + executionTime, 0);
+			return { milliseconds, peakMegabytes: peak, growthMegabytes: peak - resident };
+		},
+		restart: async () => {
+			await instance.n8n.stop();
+			Object.assign(instance, await start());
+		},
+		close: async () => {
+			await instance.n8n.stop();
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+	return instance;
+}
+
+/** A process's resident memory now and at its highest, in megabytes, as Linux counts it. */
+async function memory(pid: number): Promise<{ resident: number; peak: number }> {
+	const status = await readFile(`/proc/${pid}/status`, 'utf8');
+	const megabytes = (name: string) =>
+		Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)![1]) / 1024;
+	return { resident: megabytes('VmRSS'), peak: megabytes('VmHWM') };
+}
+
+/** Lets Linux count a process's highest memory from now on: `man 5 proc_pid_clear_refs`. */
+async function resetPeak(pid: number): Promise<void> {
+	await writeFile(`/proc/${pid}/clear_refs`, '5');
+}

@@ -1,0 +1,63 @@
+/**
+ * Compares this package with n8n's own nodes in a real n8n: `npm run bench`, for some minutes, which
+ * writes docs/benchmarks.md, or `npm run bench -- --quick`, which only tells.
+ */
+import { parseArgs } from 'node:util';
+import { buildPackage } from '../host/build.mts';
+import { reportTo } from '../host/progress.mts';
+import { startInstance } from './instance.mts';
+import { downloads } from './downloads.mts';
+import { loading } from './loading.mts';
+import { linearity, memoryOfReads, reads } from './reads.mts';
+import { triggers } from './triggers.mts';
+import { upgrades } from './upgrades.mts';
+import { printTable, writeReport } from './report.mts';
+import { isFailed, type Row } from './row.mts';
+import { startService } from './service.mts';
+
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values;
+const report = reportTo(process.stderr);
+await buildPackage(report);
+const service = await startService();
+const instance = await report('Starting n8n', startInstance);
+const rows: Row[] = [];
+try {
+	const bench = { instance, service, rounds: quick ? 2 : 5 };
+	const once = { ...bench, rounds: quick ? 1 : 5 };
+	const step = async (title: string, work: () => Promise<Row[]>) => {
+		const measured = await report(title, work);
+		rows.push(...measured);
+		return measured;
+	};
+	const fast = async (items: number, bound?: number) =>
+		await step(
+			`Reading ${items} users`,
+			async () => await reads(bench, items, 5, [{ parallel: 32, bound }]),
+		);
+	await fast(1_000, 1.3);
+	const limits = [
+		{ parallel: 32, bound: 0.95 },
+		{ parallel: 100, bound: 1.2 },
+	];
+	await step('Reading slowly', async () => await reads(once, 1_000, 100, limits));
+	await step('Upgrading plans', async () => await upgrades(bench, 100, 5));
+	if (!quick) await step('Downloading 100 files', async () => await downloads(bench, 100, 1));
+	await step('Downloading a large file', async () => await downloads(bench, 1, quick ? 256 : 1024));
+	await step('Receiving events', async () => await triggers(bench));
+	if (!quick) {
+		// Last of those in one process, since 5,000 items at once leave it with a large heap.
+		await fast(1);
+		const [few] = await fast(100);
+		const [many] = await fast(5_000);
+		rows.push(linearity(few!, 100, many!, 5_000));
+		const fresh = { ...bench, rounds: 3 };
+		await step('Memory', async () => [await memoryOfReads(fresh, 10_000)]);
+	}
+	await step('Loading', async () => await loading(bench, 11));
+} finally {
+	await instance.close();
+	await service.close();
+}
+printTable(rows);
+if (!quick) await writeReport(rows, instance.version);
+if (rows.some(isFailed)) process.exitCode = 1;
