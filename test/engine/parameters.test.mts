@@ -43,6 +43,16 @@ const rejected: Array<[string, INodeParameters, string]> = [
 		{ resource: 'resume', operation: 'getScore', resumeId: byId('={{ "" }}') },
 		"'Resume' is empty",
 	],
+	[
+		'an empty field for the file',
+		{
+			resource: 'resume',
+			operation: 'download',
+			resumeId: byId('1'),
+			binaryPropertyName: '={{ " " }}',
+		},
+		"'Put Output File in Field' is empty",
+	],
 	['an e-mail without @', upgrade({ email: 'nathan' }), "'Email' is not an e-mail address"],
 	['an e-mail with two @', upgrade({ email: 'a@b@c' }), "'Email' is not an e-mail address"],
 	['an empty e-mail', upgrade({ email: '  ' }), "'Email' is not an e-mail address"],

@@ -10,6 +10,7 @@ import { inspect } from 'node:util';
 
 import {
 	ExecutionLifecycleHooks,
+	LoadOptionsContext,
 	PackageDirectoryLoader,
 	RoutingNode,
 	WorkflowExecute,
@@ -23,6 +24,7 @@ import {
 	type IHttpRequestOptions,
 	type INode,
 	type INodeExecutionData,
+	type INodeListSearchResult,
 	type INodeParameters,
 	type INodeProperties,
 	type INodeType,
@@ -264,6 +266,37 @@ export async function callTool(options: EngineRun): Promise<INodeExecutionData['
 		Tool: { ai_tool: [[{ node: 'Agent', type: NodeConnectionTypes.AiTool, index: 0 }]] },
 	});
 	return outputs[0]!.map(({ json }) => json);
+}
+
+export interface ListSearch extends Pick<EngineRun, 'parameters' | 'credential'> {
+	method: 'searchUsers' | 'searchResumes';
+	/** What was typed into the search box. */
+	filter?: string;
+	paginationToken?: string;
+}
+
+/** Asks for a page of a resource locator's list, as n8n's editor does (n8n/src/services/dynamic-node-parameters.service.ts). */
+export async function searchList({
+	method,
+	parameters,
+	credential,
+	filter,
+	paginationToken,
+}: ListSearch): Promise<INodeListSearchResult> {
+	await loaded;
+	printed.length = 0;
+	const node = {
+		...plain('Temp-Node', NODE_TYPE, parameters),
+		credentials: { resumeManagementApi: { id: '1', name: 'Test' } },
+	};
+	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	const additionalData = {
+		credentialsHelper: new TestCredentials(credential),
+		currentNodeParameters: parameters,
+	} as unknown as IWorkflowExecuteAdditionalData;
+	const context = new LoadOptionsContext(workflow, node, additionalData, '');
+	const search = (await loadNodeType('resumeManagement')).methods!.listSearch![method]!;
+	return await search.call(context, filter, paginationToken);
 }
 
 async function runWorkflow(

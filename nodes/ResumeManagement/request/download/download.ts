@@ -54,8 +54,9 @@ export async function storeFile(
 		// them from a stream (n8n-core's prepareBinaryData).
 		const type = mimeType || 'application/octet-stream';
 		const binary = await helpers.prepareBinaryData(content, fileName, type);
-		const field = parameters.get('binaryPropertyName', 'data');
-		return { items: [{ json: {}, binary: { [field]: binary } }] };
+		return {
+			items: [{ json: {}, binary: { [parameters.text('binaryPropertyName')]: binary } }],
+		};
 	} catch (error) {
 		return {
 			failure: lost

@@ -30,9 +30,10 @@ export const download: Operation = {
 			description: 'The name to give the file, in place of the one that the service sends',
 		}),
 	],
-	read: (parameters) => ({
-		path: { resumeID: parameters.id('resumeId') },
-		query: parameters.query(),
-	}),
+	read: (parameters) => {
+		// Checked before the file is fetched, which is stored under this name.
+		parameters.text('binaryPropertyName');
+		return { path: { resumeID: parameters.id('resumeId') }, query: parameters.query() };
+	},
 	shape: record,
 };
