@@ -15,22 +15,26 @@ export const startMilliseconds = 15 * 60_000;
 
 export const webhookSecret = 'webhook_secret_of_the_tests';
 
-/** A fresh n8n with the packed package, and a fresh sandbox, on free ports, wired as `npm start` does. */
-export interface Instance {
+/** A fresh n8n with the packed package and an owner, and a fresh sandbox, on free ports. */
+export interface EmptyInstance {
 	api: EditorApi;
 	n8n: N8n;
 	sandbox: Sandbox;
-	examples: ExampleWorkflow[];
 	/** Where n8n keeps the files of executions. */
 	binaryFolder: string;
-	/** Runs a workflow of `workflows/` that is started by hand, by its file's name, to its end. */
-	runExample(file: string): Promise<Execution>;
-	/** The id of a workflow of `workflows/`, by its file's name. */
-	exampleId(file: string): string;
 	/** Starts n8n again after `n8n.stop()`, with the same data and at the same address. */
 	startN8nAgain(): Promise<void>;
 	/** Ends both and removes their data. */
 	close(): Promise<void>;
+}
+
+/** With the credential and the examples in place, as `npm start` does. */
+export interface Instance extends EmptyInstance {
+	examples: ExampleWorkflow[];
+	/** Runs a workflow of `workflows/` that is started by hand, by its file's name, to its end. */
+	runExample(file: string): Promise<Execution>;
+	/** The id of a workflow of `workflows/`, by its file's name. */
+	exampleId(file: string): string;
 }
 
 /** Of the n8n to test, one that `host/` has a folder for. */
@@ -40,7 +44,7 @@ const major = Number(process.env.N8N_MAJOR ?? 2);
  * n8n runs at its most talkative, so that its log shows what could leak into it.
  * @param env more of n8n's environment variables
  */
-export async function startInstance(env: Record<string, string> = {}): Promise<Instance> {
+export async function startEmptyInstance(env: Record<string, string> = {}): Promise<EmptyInstance> {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-host-'));
 	const userFolder = join(folder, 'n8n');
 	const host = await installHost(major, reportTo(process.stderr));
@@ -50,6 +54,28 @@ export async function startInstance(env: Record<string, string> = {}): Promise<I
 	const sandbox = await startSandbox({ port: 0, record: true });
 	const api = new EditorApi(n8n.url);
 	await api.signIn(owner);
+
+	const instance: EmptyInstance = {
+		api,
+		n8n,
+		sandbox,
+		binaryFolder: join(userFolder, '.n8n', major === 1 ? 'binaryData' : 'storage'),
+		startN8nAgain: async () => {
+			instance.n8n = await startN8n({ ...options, port: Number(new URL(n8n.url).port) });
+		},
+		close: async () => {
+			await instance.n8n.stop();
+			await sandbox.close();
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+	return instance;
+}
+
+/** @param env more of n8n's environment variables */
+export async function startInstance(env: Record<string, string> = {}): Promise<Instance> {
+	const instance = await startEmptyInstance(env);
+	const { api, n8n, sandbox } = instance;
 	const { baseUrl, webhooks } = sandbox;
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	const examples = await prepareWorkspace(api, access);
@@ -62,23 +88,10 @@ export async function startInstance(env: Record<string, string> = {}): Promise<I
 		if (example === undefined) throw new Error(`There is no workflows/${file}.json`);
 		return example.id;
 	};
-	const instance: Instance = {
-		api,
-		n8n,
-		sandbox,
+	return Object.assign(instance, {
 		examples,
-		binaryFolder: join(userFolder, '.n8n', major === 1 ? 'binaryData' : 'storage'),
 		exampleId,
-		runExample: async (file) =>
+		runExample: async (file: string) =>
 			await api.waitForExecution(await api.runWorkflow(exampleId(file), 'Start')),
-		startN8nAgain: async () => {
-			instance.n8n = await startN8n({ ...options, port: Number(new URL(n8n.url).port) });
-		},
-		close: async () => {
-			await instance.n8n.stop();
-			await sandbox.close();
-			await rm(folder, { recursive: true, force: true });
-		},
-	};
-	return instance;
+	});
 }
