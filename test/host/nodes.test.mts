@@ -1,3 +1,4 @@
+import axios from 'axios';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { connectExamples } from '../../host/events.mts';
 import { freePort } from '../../host/ports.mts';
@@ -33,6 +34,18 @@ describe('the package in n8n', () => {
 		expect(credential?.properties.map(({ name }) => name)).toEqual(
 			expect.arrayContaining(['baseUrl', 'privateKey', 'webhookSecret']),
 		);
+	});
+
+	it('serves the output schemas where the editor asks for them', async () => {
+		for (const [path, field] of [
+			['resumeManagement/1.0.0/plan/upgrade', 'plan_id'],
+			['resumeManagement/1.0.0/user/getToken', 'token'],
+			['resumeManagementTrigger/1.0.0', 'deliveryId'],
+		]) {
+			const address = `/schemas/n8n-nodes-resume-management.${path}.json`;
+			const { data } = await axios.get<{ properties: object }>(instance.n8n.url + address);
+			expect(data.properties).toHaveProperty(field!);
+		}
 	});
 
 	it('is set up once, however often the launcher runs', async () => {

@@ -50,6 +50,12 @@ export async function loadNodeType(name: string): Promise<INodeType> {
 	return loader.getNode(name).type as INodeType;
 }
 
+/** The compiled file of a node, which n8n finds the node's other files by. */
+export async function loadNodeSource(name: string): Promise<string> {
+	await loaded;
+	return join(PACKAGE_ROOT, loader.getNode(name).sourcePath);
+}
+
 /** Emits the items under test, since n8n's base nodes are not part of n8n-core. */
 const source: INodeType = {
 	description: {

@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+
+import { SECTION_SAVED, readEvents } from '../../nodes/ResumeManagementTrigger/event.ts';
+import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { type Sandbox, startSandbox } from '../../sandbox/server.mts';
+import { loadNodeSource, PACKAGE_ROOT, runNode } from '../support/engine.mts';
+import { readContract } from '../support/sandboxContract.mts';
+
+/**
+ * The output schemas, from which n8n's editor offers fields to map before a node has run. It reads a
+ * file for each resource and operation, and takes one without properties for none (schemaPreview.api.ts
+ * of n8n's editor; n8n-core/src/nodes-loader/output-schema-resolver.ts).
+ */
+
+interface Schema {
+	type: string | string[];
+	properties: Record<string, Schema>;
+	required: string[];
+}
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await startSandbox({ port: 0 });
+});
+afterAll(() => sandbox.close());
+
+const ajv = addFormats.default(new Ajv({ allErrors: true, allowUnionTypes: true }));
+
+/** The folder that n8n looks in: beside the node's compiled file. */
+async function schemaFolder(node: string): Promise<string> {
+	return join(dirname(await loadNodeSource(node)), '__schema__');
+}
+
+async function readSchema(node: string, file: string): Promise<Schema> {
+	return JSON.parse(readFileSync(join(await schemaFolder(node), file), 'utf8')) as Schema;
+}
+
+async function run(parameters: object): Promise<unknown> {
+	const { outputs } = await runNode({
+		parameters: parameters as never,
+		credential: { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live },
+	});
+	expect(outputs[0]).toHaveLength(1);
+	return outputs[0]![0]!.json;
+}
+
+function expectValid(schema: Schema, output: unknown): void {
+	const validate = ajv.compile(schema);
+	expect([validate(output), ajv.errorsText(validate.errors)]).toEqual([true, 'No errors']);
+}
+
+const upgrade = {
+	resource: 'plan',
+	operation: 'upgrade',
+	email: 'emma.larsen@example.com',
+	planId: SANDBOX_PLANS.pro,
+};
+/** By the operation's place in the folder; each with every output that the parameters can give it. */
+const outputs: Record<string, () => Promise<unknown[]>> = {
+	'plan/upgrade.json': async () => [
+		await run(upgrade),
+		await run({ ...upgrade, options: { timestamps: 'iso' } }),
+	],
+	'user/getToken.json': async () => [
+		await run({ resource: 'user', operation: 'getToken', email: upgrade.email }),
+	],
+};
+
+test('an operation has a schema where the contract shows its answer, and no other has', async () => {
+	const { paths } = readContract();
+	const shown = Object.values(paths)
+		.flatMap(({ get, post }) => [get, post])
+		.filter((operation) => operation !== undefined && operation.operationId !== 'connect')
+		.filter((operation) => {
+			const answer = operation!.responses['200'] as object;
+			return !('x-not-shown' in answer) && !JSON.stringify(answer).includes('/NotShown"');
+		})
+		.map((operation) => `${operation!.operationId.replace('.', '/')}.json`);
+	const folder = await schemaFolder('resumeManagement');
+	const files = readdirSync(join(folder, 'v1.0.0'), { recursive: true, encoding: 'utf8' });
+	expect(files.filter((file) => file.endsWith('.json')).sort()).toEqual(shown.sort());
+	expect(Object.keys(outputs).sort()).toEqual(shown.sort());
+	// n8n's editor asks for it by the node's version.
+	expect(readdirSync(folder)).toEqual(['v1.0.0']);
+});
+
+test('what is built is what is in the sources', async () => {
+	for (const [node, file] of [
+		...Object.keys(outputs).map((name) => ['ResumeManagement', `v1.0.0/${name}`]),
+		['ResumeManagementTrigger', 'v1.0.0.json'],
+	] as const) {
+		const source = join(PACKAGE_ROOT, 'nodes', node!, '__schema__', file!);
+		const name = node!.replace(/^R/, 'r');
+		expect(await readSchema(name, file!)).toEqual(JSON.parse(readFileSync(source, 'utf8')));
+	}
+});
+
+test.each(Object.entries(outputs))('%s is what the engine puts out', async (file, produce) => {
+	const schema = await readSchema('resumeManagement', `v1.0.0/${file}`);
+	for (const output of await produce()) {
+		expectValid(schema, output);
+		expect(Object.keys(output as object).sort()).toEqual(Object.keys(schema.properties).sort());
+	}
+});
+
+test('the subscription is that of the contract', async () => {
+	const { properties, required } = readContract().components.schemas.Subscription as Schema;
+	const schema = await readSchema('resumeManagement', 'v1.0.0/plan/upgrade.json');
+	expect(schema.required).toEqual(required);
+	expect(Object.keys(schema.properties)).toEqual(Object.keys(properties));
+	for (const [name, { type }] of Object.entries(schema.properties)) {
+		// The editor shows the first of several types.
+		expect([name, [type].flat()[0]]).toEqual([name, properties[name]!.type]);
+	}
+});
+
+test.each([
+	[{ event: SECTION_SAVED, id: 'evt_1', data: { resumeId: 'resume-001' } }],
+	[{}],
+	[[{ id: 1 }, 7, 'text', null, true, []]],
+])("the trigger's events of %j are as its schema says", async (payload) => {
+	const schema = await readSchema('resumeManagementTrigger', 'v1.0.0.json');
+	const paths = { namePath: '', idPath: '' };
+	const events = readEvents(Buffer.from(JSON.stringify(payload)), paths, new Date())!;
+	for (const event of events) {
+		expectValid(schema, event);
+		expect(Object.keys(event)).toEqual(Object.keys(schema.properties));
+	}
+});
