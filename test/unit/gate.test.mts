@@ -1,7 +1,15 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+
 import fc from 'fast-check';
 
 import { runInOrder } from '../../nodes/ResumeManagement/request/gate.ts';
 
+/** What an expression does to n8n, for so many milliseconds. */
+const block = (milliseconds: number) => {
+	const end = performance.now() + milliseconds;
+	while (performance.now() < end);
+};
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 test('starts in order, never more than the limit at a time, and each once', async () => {
@@ -24,6 +32,22 @@ test('starts in order, never more than the limit at a time, and each once', asyn
 		),
 		{ numRuns: 50 },
 	);
+});
+
+test('leaves time between two starts, in which a request reaches its socket', async () => {
+	const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	let sockets = 0;
+	const before: number[] = [];
+	await runInOrder(5, { limit: 5 }, async () => {
+		before.push(sockets);
+		const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+		socket.once('connect', () => sockets++);
+		block(5);
+		await once(socket.resume(), 'close');
+	});
+	server.close();
+	expect(before).toEqual([0, 1, 2, 3, 4]);
 });
 
 test('starts nothing after a failure, and throws the first in item order', async () => {
