@@ -96,6 +96,7 @@ export class EditorApiError extends Error {
 }
 
 const unfinished = ['new', 'running', 'waiting', 'unknown'];
+const executionStates = [...unfinished, 'canceled', 'crashed', 'error', 'success'];
 const pollMilliseconds = 150;
 const rowsAPage = 250;
 
@@ -234,21 +235,52 @@ export class EditorApi {
 		return executionId;
 	}
 
-	/** All executions of a workflow that n8n keeps, the newest first. */
+	/**
+	 * All executions of a workflow that n8n keeps, the newest first. Asked for all states by name, n8n
+	 * reads them with one query; without, with one query for the running ones and another for the
+	 * ended ones, and an execution that ends in between is in both or in neither
+	 * (n8n/src/executions/execution-list-v1.service.ts, findCurrentAndCompleted).
+	 */
 	async listExecutions(workflowId: string): Promise<ExecutionSummary[]> {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const executions: ExecutionSummary[] = [];
+		const filter = encodeURIComponent(JSON.stringify({ workflowId, status: executionStates }));
+		const executions = new Map<number, ExecutionSummary>();
 		for (let page = ''; ;) {
 			const { results, nextCursor } = await this.#send<{
 				results: ExecutionSummary[];
 				nextCursor?: string | null;
 			}>('GET', `/rest/executions?limit=100&filter=${filter}${page}`);
-			executions.push(...results);
-			if (results.length < 100 || nextCursor === null) return executions;
-			// n8n 2 pages by a cursor, n8n 1 by an id, whatever order it lists them in.
-			const lowest = Math.min(...results.map(({ id }) => Number(id)));
-			page = nextCursor ? `&cursor=${nextCursor}` : `&lastId=${lowest}`;
+			for (const execution of results) executions.set(Number(execution.id), execution);
+			if (results.length < 100 || nextCursor === null) break;
+			// n8n 2 pages by a cursor, n8n 1 by the last id.
+			page = nextCursor ? `&cursor=${nextCursor}` : `&lastId=${results.at(-1)!.id}`;
 		}
+		// n8n 2 lists by the time of the start, which executions that wait for one have not.
+		return [...executions].sort(([a], [b]) => b - a).map(([, execution]) => execution);
+	}
+
+	/**
+	 * Waits until a workflow has at least so many executions, and for the end of each; answers all, the
+	 * oldest first. n8n 1 answers a webhook before its execution is there.
+	 */
+	async waitForExecutions(
+		workflowId: string,
+		count: number,
+		timeoutMilliseconds = 60_000,
+	): Promise<Execution[]> {
+		const deadline = Date.now() + timeoutMilliseconds;
+		let found = await this.listExecutions(workflowId);
+		while (found.length < count) {
+			if (Date.now() > deadline) {
+				throw new Error(
+					`Workflow ${workflowId} has ${found.length} executions and not ${count} after ${timeoutMilliseconds} ms`,
+				);
+			}
+			await sleep(pollMilliseconds);
+			found = await this.listExecutions(workflowId);
+		}
+		const executions: Execution[] = [];
+		for (const { id } of found.toReversed()) executions.push(await this.waitForExecution(id));
+		return executions;
 	}
 
 	async readExecution(id: string): Promise<Execution> {

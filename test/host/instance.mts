@@ -5,7 +5,7 @@ import { connectExamples } from '../../host/events.mts';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
 import { startN8n, type N8n } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
-import { EditorApi, type Execution } from '../../host/rest.mts';
+import { EditorApi, type Credential, type Execution } from '../../host/rest.mts';
 import { owner, prepareWorkspace, type ExampleWorkflow } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
@@ -30,6 +30,8 @@ export interface EmptyInstance {
 
 /** With the credential and the examples in place, as `npm start` does. */
 export interface Instance extends EmptyInstance {
+	/** The sandbox's, which the examples use. */
+	credential: Credential;
 	examples: ExampleWorkflow[];
 	/** Runs a workflow of `workflows/` that is started by hand, by its file's name, to its end. */
 	runExample(file: string): Promise<Execution>;
@@ -47,38 +49,60 @@ const major = Number(process.env.N8N_MAJOR ?? 2);
 export async function startEmptyInstance(env: Record<string, string> = {}): Promise<EmptyInstance> {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-host-'));
 	const userFolder = join(folder, 'n8n');
-	const host = await installHost(major, reportTo(process.stderr));
-	await installPackage(userFolder, await packPackage(folder));
-	const options = { host, userFolder, env: { N8N_LOG_LEVEL: 'debug', ...env } };
-	const n8n = await startN8n(options);
-	const sandbox = await startSandbox({ port: 0, record: true });
-	const api = new EditorApi(n8n.url);
-	await api.signIn(owner);
-
-	const instance: EmptyInstance = {
-		api,
-		n8n,
-		sandbox,
-		binaryFolder: join(userFolder, '.n8n', major === 1 ? 'binaryData' : 'storage'),
-		startN8nAgain: async () => {
-			instance.n8n = await startN8n({ ...options, port: Number(new URL(n8n.url).port) });
-		},
-		close: async () => {
-			await instance.n8n.stop();
-			await sandbox.close();
-			await rm(folder, { recursive: true, force: true });
-		},
+	let n8n: N8n | undefined;
+	let sandbox: Sandbox | undefined;
+	const close = async () => {
+		await n8n?.stop();
+		await sandbox?.close();
+		await rm(folder, { recursive: true, force: true });
 	};
-	return instance;
+	try {
+		const host = await installHost(major, reportTo(process.stderr));
+		await installPackage(userFolder, await packPackage(folder));
+		const options = { host, userFolder, env: { N8N_LOG_LEVEL: 'debug', ...env } };
+		n8n = await startN8n(options);
+		sandbox = await startSandbox({ port: 0, record: true });
+		const api = new EditorApi(n8n.url);
+		await api.signIn(owner);
+
+		const instance: EmptyInstance = {
+			api,
+			n8n,
+			sandbox,
+			binaryFolder: join(userFolder, '.n8n', major === 1 ? 'binaryData' : 'storage'),
+			startN8nAgain: async () => {
+				const port = Number(new URL(instance.n8n.url).port);
+				n8n = instance.n8n = await startN8n({ ...options, port });
+			},
+			close,
+		};
+		return instance;
+	} catch (error) {
+		await close();
+		throw error;
+	}
 }
 
 /** @param env more of n8n's environment variables */
 export async function startInstance(env: Record<string, string> = {}): Promise<Instance> {
 	const instance = await startEmptyInstance(env);
-	const { api, n8n, sandbox } = instance;
+	try {
+		return Object.assign(instance, await prepare(instance));
+	} catch (error) {
+		await instance.close();
+		throw error;
+	}
+}
+
+async function prepare({
+	api,
+	n8n,
+	sandbox,
+}: EmptyInstance): Promise<Omit<Instance, keyof EmptyInstance>> {
 	const { baseUrl, webhooks } = sandbox;
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	const examples = await prepareWorkspace(api, access);
+	const [credential] = await api.listCredentials();
 	const route = { api, editorUrl: n8n.url, webhooks, secret: webhookSecret };
 	const problems = await connectExamples(route, examples);
 	if (problems.length > 0) throw new Error(problems.join('\n'));
@@ -88,10 +112,11 @@ export async function startInstance(env: Record<string, string> = {}): Promise<I
 		if (example === undefined) throw new Error(`There is no workflows/${file}.json`);
 		return example.id;
 	};
-	return Object.assign(instance, {
+	return {
+		credential: credential!,
 		examples,
 		exampleId,
-		runExample: async (file: string) =>
+		runExample: async (file) =>
 			await api.waitForExecution(await api.runWorkflow(exampleId(file), 'Start')),
-	});
+	};
 }
