@@ -2,6 +2,7 @@ import { type INodeType, type INodeTypeDescription, NodeConnectionTypes } from '
 
 import * as listSearch from './listSearch';
 import { customOperations, properties } from './resources';
+import { hints } from './resources/hints';
 
 export class ResumeManagement implements INodeType {
 	description: INodeTypeDescription = {
@@ -21,6 +22,7 @@ export class ResumeManagement implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'resumeManagementApi', required: true }],
+		hints,
 		requestDefaults: { baseURL: '={{ $credentials.baseUrl }}' },
 		properties,
 	};

@@ -33,6 +33,7 @@ import {
 	type IRun,
 	type IWorkflowExecuteAdditionalData,
 	LoggerProxy,
+	type NodeHint,
 	NodeConnectionTypes,
 	Workflow,
 } from 'n8n-workflow';
@@ -303,6 +304,29 @@ export async function searchList({
 	const context = new LoadOptionsContext(workflow, node, additionalData, '');
 	const search = (await loadNodeType('resumeManagement')).methods!.listSearch![method]!;
 	return await search.call(context, filter, paginationToken);
+}
+
+/** The hints whose condition holds (`getNodeHints` in useNodeHelpers.ts of n8n's editor). */
+export async function shownHints(
+	parameters: INodeParameters,
+	input: INodeExecutionData[],
+): Promise<NodeHint[]> {
+	const { hints = [] } = (await loadNodeType('resumeManagement')).description;
+	const node = plain('Resume Management', NODE_TYPE, parameters);
+	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	return hints.filter(({ displayCondition }) => {
+		let display: unknown;
+		try {
+			const { expression } = workflow;
+			const condition = displayCondition!;
+			display = expression.getParameterValue(condition, null, 0, 0, node.name, input, 'manual', {});
+		} catch {
+			// Where there is no input yet, $input throws, and the editor shows no hint.
+			return false;
+		}
+		if (typeof display !== 'boolean') throw new Error(`${displayCondition} is no condition`);
+		return display;
+	});
 }
 
 async function runWorkflow(

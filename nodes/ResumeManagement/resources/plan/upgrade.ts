@@ -25,7 +25,7 @@ export const upgrade: Operation = {
 	fields: [
 		{
 			displayName:
-				'This operation bills. Each item is sent once, one after the other, and plan upgrades must be arranged with your account manager.',
+				'This operation bills. Each item is sent once, one after the other, and Retry On Fail repeats no upgrade that has succeeded or may have. Plan upgrades must be arranged with your account manager.',
 			name: 'billingNotice',
 			type: 'notice',
 			default: '',
