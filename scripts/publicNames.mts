@@ -77,7 +77,7 @@ export interface PublicNames {
 export interface Manifest {
 	name: string;
 	version: string;
-	n8n: { nodes: string[]; credentials: string[] };
+	n8n: { n8nNodesApiVersion: number; nodes: string[]; credentials: string[] };
 }
 
 export function readManifest(packageFolder: string): Manifest {

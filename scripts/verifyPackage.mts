@@ -1,0 +1,95 @@
+/**
+ * `npm run verify:package`: checks the package as it would be published, installs it into an empty
+ * n8n, and prints its digests. `-- <tarball>` takes one that is packed already.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runCommand } from '../host/command.mts';
+import { installHost, installPackage, packPackage } from '../host/install.mts';
+import { startN8n } from '../host/n8n.mts';
+import { projectRoot } from '../host/paths.mts';
+import { reportTo } from '../host/progress.mts';
+import { EditorApi } from '../host/rest.mts';
+import { describeError, Trouble } from '../host/trouble.mts';
+import { owner } from '../host/workspace.mts';
+import { packageChecks, type PackedPackage } from './packageChecks.mts';
+import { readPublicNames } from './publicNames.mts';
+import { packedFiles, scan, sourceFiles } from './scan.mts';
+
+const major = 2;
+
+/** @throws {Trouble} where anything is wrong, after everything was checked */
+async function verify(given: string | undefined, folder: string): Promise<void> {
+	const tarball = given ? resolve(given) : await packPackage(folder);
+	const packed = { tarball, folder: await unpack(tarball, folder) };
+	console.log(basename(tarball));
+
+	let failed = 0;
+	const tick = async (title: string, find: () => Promise<string[]>) => {
+		const problems = await find().catch((error: unknown) => [describeError(error)]);
+		console.log(`${problems.length === 0 ? '✓' : '✗'} ${title}`);
+		for (const problem of problems) console.log(`    ${problem}`);
+		if (problems.length > 0) failed += 1;
+	};
+	for (const { title, find } of packageChecks) await tick(title, async () => await find(packed));
+	await tick(
+		"passes the rules of n8n's package scanner",
+		async () => await scan(packed.folder, packedFiles),
+	);
+	await tick(
+		"comes from sources that pass the rules of n8n's package scanner",
+		async () => await scan(projectRoot, sourceFiles),
+	);
+	await tick(
+		`registers its types in an empty n8n ${major}`,
+		async () => await unregistered(packed, join(folder, 'n8n')),
+	);
+
+	for (const algorithm of ['sha256', 'sha512']) {
+		const hash = createHash(algorithm).update(await readFile(tarball));
+		console.log(`${algorithm}  ${hash.digest('hex')}`);
+	}
+	if (failed > 0) throw new Trouble(`${failed} of the checks above failed.`);
+}
+
+/** Unpacks a tarball to where `n8n-workflow`, which n8n has, can be loaded. */
+async function unpack(tarball: string, folder: string): Promise<string> {
+	const modules = join(folder, 'node_modules');
+	await mkdir(modules);
+	await symlink(join(projectRoot, 'node_modules/n8n-workflow'), join(modules, 'n8n-workflow'));
+	await runCommand('tar', ['-xzf', tarball], { cwd: folder });
+	return join(folder, 'package');
+}
+
+/** Installs a package into a new n8n, and answers what n8n does not offer then. */
+async function unregistered({ tarball, folder }: PackedPackage, userFolder: string) {
+	const host = await installHost(major, reportTo(process.stderr));
+	await installPackage(userFolder, tarball);
+	const n8n = await startN8n({ host, userFolder });
+	try {
+		const api = new EditorApi(n8n.url);
+		await api.signIn(owner);
+		const offered = [...(await api.nodeTypes()), ...(await api.credentialTypes())];
+		const names = offered.map(({ name }) => name);
+		const { nodes, credentials } = readPublicNames(folder);
+		return [...Object.keys(nodes), ...Object.keys(credentials)]
+			.filter((name) => !names.includes(name))
+			.map((name) => `n8n does not know ${name}.`);
+	} finally {
+		await n8n.stop();
+	}
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'resume-management-package-'));
+try {
+	const { positionals } = parseArgs({ allowPositionals: true });
+	await verify(positionals[0], folder);
+} catch (error) {
+	console.error(`\n${describeError(error)}`);
+	process.exitCode = 1;
+} finally {
+	await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
