@@ -13,7 +13,10 @@ import { Trouble } from './trouble.mts';
 
 export interface N8nOptions {
 	host: Host;
-	/** n8n's `N8N_USER_FOLDER`: its data are in `.n8n` in it. */
+	/**
+	 * n8n's `N8N_USER_FOLDER`: its data are in `.n8n` in it, and what its workflows read from and
+	 * write to the disk is in `.n8n-files`.
+	 */
 	userFolder: string;
 	/** A free one is taken without it. */
 	port?: number;
@@ -41,6 +44,8 @@ export interface N8n {
 
 const readyMilliseconds = 180_000;
 const pollMilliseconds = 200;
+/** As n8n 2 names it in the home folder, where it allows nothing else. */
+const filesFolder = '.n8n-files';
 const logCharacters = 1_000_000;
 const tailLines = 20;
 
@@ -59,7 +64,7 @@ export async function startN8n({
 }: N8nOptions): Promise<N8n> {
 	signal?.throwIfAborted();
 	const port = wantedPort ?? (await freePort());
-	await mkdir(userFolder, { recursive: true });
+	await mkdir(join(userFolder, filesFolder), { recursive: true });
 	const child = spawn(
 		process.execPath,
 		[
@@ -108,6 +113,7 @@ async function n8nEnvironment(userFolder: string, port: number): Promise<Record<
 		PATH: pathWithThisNode,
 		NODE_ENV: 'production',
 		N8N_USER_FOLDER: userFolder,
+		N8N_RESTRICT_FILE_ACCESS_TO: join(userFolder, filesFolder),
 		N8N_LISTEN_ADDRESS: '127.0.0.1',
 		// In the webhook URLs that it shows, which `localhost` would spell in another way.
 		N8N_HOST: '127.0.0.1',

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios, { type AxiosInstance, type Method } from 'axios';
 import { parse as parseFlatted } from 'flatted';
-import type { INode, IConnections, IDataObject, IRunExecutionData } from 'n8n-workflow';
+import type {
+	IConnections,
+	IDataObject,
+	INode,
+	INodeExecutionData,
+	IRunExecutionData,
+} from 'n8n-workflow';
 
 export interface Owner {
 	email: string;
@@ -36,6 +42,8 @@ export interface WorkflowDefinition {
 	nodes: INode[];
 	connections: IConnections;
 	settings?: IDataObject;
+	/** What a node gives out in place of running, by its name. */
+	pinData?: Record<string, INodeExecutionData[]>;
 }
 
 export interface Workflow extends WorkflowDefinition {
@@ -211,6 +219,17 @@ export class EditorApi {
 				throw new Error(triggers.map(({ errorMessage }) => errorMessage).join('\n'));
 			}
 			await sleep(pollMilliseconds);
+		}
+	}
+
+	/** Ends what {@link activateWorkflow} began. */
+	async deactivateWorkflow(id: string): Promise<void> {
+		const { versionId } = await this.readWorkflow(id);
+		try {
+			await this.#send('POST', `/rest/workflows/${id}/deactivate`, { versionId });
+		} catch (error) {
+			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
+			await this.#send('PATCH', `/rest/workflows/${id}`, { active: false, versionId });
 		}
 	}
 

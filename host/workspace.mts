@@ -34,9 +34,6 @@ export interface ExampleWorkflow {
 	name: string;
 }
 
-const credentialName = 'Resume Management Sandbox';
-const credentialType = 'resumeManagementApi';
-
 /** The tables that example workflows write to. */
 const dataTables: Array<{ name: string; columns: DataTableColumn[] }> = [
 	{
@@ -50,14 +47,34 @@ const dataTables: Array<{ name: string; columns: DataTableColumn[] }> = [
 			{ name: 'verdict', type: 'string' },
 		],
 	},
+	{
+		name: 'Resume sync',
+		columns: [
+			{ name: 'resumeId', type: 'string' },
+			{ name: 'userId', type: 'string' },
+			{ name: 'title', type: 'string' },
+			{ name: 'hash', type: 'string' },
+			{ name: 'score', type: 'number' },
+		],
+	},
+	{
+		name: 'Plan upgrades',
+		columns: [
+			{ name: 'paymentId', type: 'string' },
+			{ name: 'email', type: 'string' },
+			{ name: 'planId', type: 'string' },
+			{ name: 'state', type: 'string' },
+			{ name: 'detail', type: 'string' },
+		],
+	},
 ];
 
 const workflowsFolder = join(projectRoot, 'workflows');
 
 /**
- * Puts into n8n what its user needs for a first run: the credential, the data tables and every
+ * Puts into n8n what its user needs for a first run: the credentials, the data tables and every
  * workflow of `workflows/` with both set. What is there already, by name, is kept as it is; only
- * the credential follows the service when its address changes.
+ * the service's credential follows it when its address changes.
  *
  * @param api signed in as the owner
  */
@@ -65,14 +82,14 @@ export async function prepareWorkspace(
 	api: EditorApi,
 	access: ServiceAccess,
 ): Promise<ExampleWorkflow[]> {
-	const credential = await prepareCredential(api, access);
+	const credentials = await prepareCredentials(api, access);
 	const tables = await prepareDataTables(api);
 	const existing = await api.listWorkflows();
 
 	const examples: ExampleWorkflow[] = [];
 	for (const file of (await readdir(workflowsFolder)).sort()) {
 		const text = await readFile(join(workflowsFolder, file), 'utf8');
-		const definition = wire(JSON.parse(text) as WorkflowDefinition, credential, tables);
+		const definition = wire(JSON.parse(text) as WorkflowDefinition, credentials, tables);
 		const { id, name } =
 			existing.find((workflow) => workflow.name === definition.name) ??
 			(await api.createWorkflow(definition));
@@ -81,19 +98,28 @@ export async function prepareWorkspace(
 	return examples;
 }
 
-async function prepareCredential(api: EditorApi, access: ServiceAccess): Promise<Credential> {
-	const wanted: CredentialDefinition = {
-		name: credentialName,
-		type: credentialType,
+async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promise<Credential[]> {
+	const service: CredentialDefinition = {
+		name: 'Resume Management Sandbox',
+		type: 'resumeManagementApi',
 		data: { ...access },
 	};
-	const existing = (await api.listCredentials()).find(
-		({ name, type }) => name === credentialName && type === credentialType,
-	);
-	if (existing === undefined) return await api.createCredential(wanted);
-	const { baseUrl } = await api.readCredentialData(existing.id);
-	if (baseUrl !== access.baseUrl) await api.updateCredential(existing.id, wanted);
-	return existing;
+	/** What callers of the examples' own webhooks send. */
+	const caller: CredentialDefinition = {
+		name: 'Incoming webhook',
+		type: 'httpHeaderAuth',
+		data: { name: 'X-Webhook-Secret', value: access.webhookSecret },
+	};
+	const existing = await api.listCredentials();
+	const credentials: Credential[] = [];
+	for (const wanted of [service, caller]) {
+		const found = existing.find(({ name, type }) => name === wanted.name && type === wanted.type);
+		credentials.push(found ?? (await api.createCredential(wanted)));
+		if (found === undefined || wanted !== service) continue;
+		const { baseUrl } = await api.readCredentialData(found.id);
+		if (baseUrl !== access.baseUrl) await api.updateCredential(found.id, service);
+	}
+	return credentials;
 }
 
 async function prepareDataTables(api: EditorApi): Promise<DataTable[]> {
@@ -112,23 +138,27 @@ async function prepareDataTables(api: EditorApi): Promise<DataTable[]> {
 	return tables;
 }
 
-/** Sets credential and data tables where a workflow's file has only their names. */
+/** Sets credentials and data tables where a workflow's file has only their names. */
 function wire(
 	definition: WorkflowDefinition,
-	credential: Credential,
+	credentials: Credential[],
 	tables: DataTable[],
 ): WorkflowDefinition {
 	return {
 		...definition,
-		nodes: definition.nodes.map((node) => wireNode(node, credential, tables)),
+		nodes: definition.nodes.map((node) => wireDataTable(wireCredential(node, credentials), tables)),
 	};
 }
 
-function wireNode(node: INode, credential: Credential, tables: DataTable[]): INode {
-	if (node.credentials?.[credentialType] !== undefined) {
-		const { id, name } = credential;
-		return { ...node, credentials: { [credentialType]: { id, name } } };
-	}
+/** A type that the workspace has no credential of, such as a chat model's, stays open. */
+function wireCredential(node: INode, credentials: Credential[]): INode {
+	const credential = credentials.find(({ type }) => node.credentials?.[type] !== undefined);
+	if (credential === undefined) return node;
+	const { type, id, name } = credential;
+	return { ...node, credentials: { [type]: { id, name } } };
+}
+
+function wireDataTable(node: INode, tables: DataTable[]): INode {
 	const locator = node.parameters.dataTableId;
 	if (typeof locator !== 'object' || locator === null || !('value' in locator)) return node;
 	const table = tables.find(({ name }) => name === locator.value);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { connectExamples } from '../../host/events.mts';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
 import { startN8n, type N8n } from '../../host/n8n.mts';
@@ -20,8 +21,12 @@ export interface EmptyInstance {
 	api: EditorApi;
 	n8n: N8n;
 	sandbox: Sandbox;
+	/** The only folder that workflows may read from and write to. */
+	filesFolder: string;
 	/** Where n8n keeps the files of executions. */
 	binaryFolder: string;
+	/** The rows of a data table, by its name. */
+	readTable(name: string): Promise<Array<Record<string, unknown>>>;
 	/** Starts n8n again after `n8n.stop()`, with the same data and at the same address. */
 	startN8nAgain(): Promise<void>;
 	/** Ends both and removes their data. */
@@ -37,6 +42,11 @@ export interface Instance extends EmptyInstance {
 	runExample(file: string): Promise<Execution>;
 	/** The id of a workflow of `workflows/`, by its file's name. */
 	exampleId(file: string): string;
+}
+
+/** Items of a node's output, in its only or last run. */
+export function outputOf(execution: Execution, node: string, index = 0): INodeExecutionData[] {
+	return execution.data.resultData.runData[node]?.at(-1)?.data?.main?.[index] ?? [];
 }
 
 /** Of the n8n to test, one that `host/` has a folder for. */
@@ -69,6 +79,12 @@ export async function startEmptyInstance(env: Record<string, string> = {}): Prom
 			api,
 			n8n,
 			sandbox,
+			filesFolder: join(userFolder, '.n8n-files'),
+			readTable: async (name) => {
+				const table = (await api.listDataTables()).find((one) => one.name === name);
+				if (table === undefined) throw new Error(`There is no data table ${name}`);
+				return await api.readRows(table.id);
+			},
 			binaryFolder: join(userFolder, '.n8n', major === 1 ? 'binaryData' : 'storage'),
 			startN8nAgain: async () => {
 				const port = Number(new URL(instance.n8n.url).port);

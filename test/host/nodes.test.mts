@@ -58,8 +58,8 @@ describe('the package in n8n', () => {
 		};
 		expect(await prepareWorkspace(api, access)).toEqual(examples);
 		expect(await api.listWorkflows()).toHaveLength(examples.length);
-		expect(await api.listCredentials()).toHaveLength(1);
-		expect(await api.listDataTables()).toHaveLength(1);
+		expect(await api.listCredentials()).toHaveLength(2);
+		expect(await api.listDataTables()).toHaveLength(3);
 
 		const route = { api, editorUrl: n8n.url, webhooks, secret: webhookSecret };
 		const registered = webhooks.list();
@@ -215,7 +215,7 @@ describe('workflows/plan-upgrade.json', () => {
 
 describe('workflows/users-resumes-scores.json', () => {
 	it('keeps one row a resume, however often it runs', async () => {
-		const { api, sandbox } = instance;
+		const { sandbox } = instance;
 		const resumes = sandbox.database
 			.prepare(
 				`SELECT resumes.id AS resumeId, title, users.id AS userId, email
@@ -227,8 +227,7 @@ describe('workflows/users-resumes-scores.json', () => {
 			expect([run, execution.status]).toEqual([run, 'success']);
 			expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 
-			const [table] = await api.listDataTables();
-			const rows = await api.readRows(table?.id ?? '');
+			const rows = await instance.readTable('Resume scores');
 			const kept = rows
 				.map(({ resumeId, title, userId, email }) => ({ resumeId, title, userId, email }))
 				.sort((a, b) => (String(a.resumeId) < String(b.resumeId) ? -1 : 1));
@@ -241,7 +240,8 @@ describe('workflows/users-resumes-scores.json', () => {
 describe("n8n's HTTP Request node", () => {
 	it('reaches the service with the predefined credential', async () => {
 		const { api, sandbox } = instance;
-		const [credential] = await api.listCredentials();
+		const credentials = await api.listCredentials();
+		const credential = credentials.find(({ type }) => type === 'resumeManagementApi');
 		const { id } = await api.createWorkflow({
 			name: 'Custom API call',
 			nodes: [

@@ -45,9 +45,7 @@ function deliveryId({ data }: Execution): unknown {
 }
 
 async function rowsOf(resumeId: string): Promise<Array<Record<string, unknown>>> {
-	const { api } = instance;
-	const [table] = await api.listDataTables();
-	const rows = await api.readRows(table!.id);
+	const rows = await instance.readTable('Resume scores');
 	return rows.filter((row) => row.resumeId === resumeId);
 }
 

@@ -100,11 +100,16 @@ it('starts, stops at Ctrl-C without a trace, and starts again with the same data
 	await api.signIn(owner);
 	const workflows = await api.listWorkflows();
 	expect(workflows.map(({ name }) => name).sort()).toEqual([
+		'Answer questions about a user',
+		'Export all resumes to a folder',
+		'Nightly sync of changed resumes',
+		'Onboard a user with a resume and a token',
 		'Score a resume when a section is saved',
+		'Upgrade a plan after a payment',
 		'Upgrade the plan of a list of e-mails',
 		'Users, resumes and scores into a Data Table',
 	]);
-	expect(await api.listCredentials()).toHaveLength(1);
+	expect(await api.listCredentials()).toHaveLength(2);
 
 	// The example that waits for events is active, and its address is registered once.
 	const waiting = workflows.filter(({ active }) => active);

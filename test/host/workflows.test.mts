@@ -1,0 +1,347 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import axios, { type AxiosResponse } from 'axios';
+import { projectRoot } from '../../host/paths.mts';
+import type { Execution } from '../../host/rest.mts';
+import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { startScriptedModel, type ScriptedModel } from '../support/scriptedModel.mts';
+import {
+	outputOf,
+	startInstance,
+	startMilliseconds,
+	webhookSecret,
+	type Instance,
+} from './instance.mts';
+
+/** Every workflow of workflows/, run in a real n8n against the sandbox. */
+
+let instance: Instance;
+let model: ScriptedModel;
+
+beforeAll(async () => {
+	instance = await startInstance();
+	model = await startScriptedModel();
+}, startMilliseconds);
+
+afterAll(async () => {
+	await model?.close();
+	await instance?.close();
+}, 60_000);
+
+const tested = new Set<string>();
+
+/** A test that runs the example to its end. */
+function example(file: string, behaviour: string, run: () => Promise<void>): void {
+	tested.add(file);
+	it(`${file}.json ${behaviour}`, run, 120_000);
+}
+
+/** Rows of the sandbox's database. */
+function query(sql: string, ...values: string[]): Array<Record<string, unknown>> {
+	const rows = instance.sandbox.database.prepare(sql).all(...values);
+	return rows.map((row) => ({ ...row }));
+}
+
+async function run(file: string, trigger: string): Promise<Execution> {
+	const { api, exampleId } = instance;
+	return await api.waitForExecution(await api.runWorkflow(exampleId(file), trigger), 110_000);
+}
+
+/** Calls the production URL of an example that begins with a Webhook node. */
+async function post(file: string, body: object, secret = webhookSecret): Promise<AxiosResponse> {
+	const { api, exampleId, n8n } = instance;
+	const id = exampleId(file);
+	const { active, nodes } = await api.readWorkflow(id);
+	if (!active) await api.activateWorkflow(id);
+	const path = nodes.find(({ type }) => type === 'n8n-nodes-base.webhook')!.parameters.path;
+	const headers = { 'X-Webhook-Secret': secret };
+	const options = { headers, proxy: false, validateStatus: null } as const;
+	return await axios.post(`${n8n.url}/webhook/${String(path)}`, body, options);
+}
+
+example('plan-upgrade', 'upgrades whom it can and says why it could not', async () => {
+	const execution = await run('plan-upgrade', 'Start');
+	expect(execution.status).toBe('success');
+	expect(query('SELECT email, plan_id FROM upgrades ORDER BY id')).toEqual([
+		{ email: 'emma.larsen@example.com', plan_id: SANDBOX_PLANS.premium },
+		{ email: 'noah.fischer@example.com', plan_id: SANDBOX_PLANS.pro },
+	]);
+	expect(outputOf(execution, 'Not upgraded').map(({ json }) => json.code)).toEqual([
+		'plan-upgrade-2',
+	]);
+});
+
+example('users-resumes-scores', 'keeps a row with a score for each resume', async () => {
+	expect((await run('users-resumes-scores', 'Start')).status).toBe('success');
+	const rows = await instance.readTable('Resume scores');
+	const resumes = query('SELECT id FROM resumes ORDER BY id').map(({ id }) => id);
+	expect(rows.map(({ resumeId }) => resumeId).sort()).toEqual(resumes);
+	expect(rows.every(({ score }) => typeof score === 'number')).toBe(true);
+});
+
+example('section-saved-score', 'writes a verdict down when a section is saved', async () => {
+	const [section] = query("SELECT id FROM sections WHERE resume_id = 'resume-001'");
+	instance.sandbox.webhooks.saveSection(String(section!.id), { content: 'To be written.' });
+	for (;;) {
+		const rows = await instance.readTable('Resume scores');
+		const row = rows.find(({ resumeId }) => resumeId === 'resume-001');
+		if (row?.verdict) return expect(row).toMatchObject({ userId: 'user-001' });
+		await sleep(100);
+	}
+});
+
+describe('upgrade-after-payment.json', () => {
+	/** Sends a payment; answers its rows when none of them is under way. */
+	async function pay(id: string, email: string, planId: string) {
+		const deliveries = (await ledger(id)).length + 1;
+		const answer = await post('upgrade-after-payment', { id, email, planId });
+		expect([answer.status, answer.data]).toEqual([200, { status: 'success' }]);
+		for (;;) {
+			const rows = await ledger(id);
+			const settled = rows.every(({ state }) => state !== 'started');
+			if (rows.length === deliveries && settled) return rows;
+			await sleep(100);
+		}
+	}
+
+	async function ledger(paymentId: string) {
+		const rows = await instance.readTable('Plan upgrades');
+		return rows
+			.filter((row) => row.paymentId === paymentId)
+			.sort((one, other) => Number(one.id) - Number(other.id));
+	}
+
+	const billed = (email: string) => query('SELECT plan_id FROM upgrades WHERE email = ?', email);
+	const ava = 'ava.rossi@example.com';
+	const ethan = 'ethan.dubois@example.com';
+	const sophia = 'sophia.keller@example.com';
+
+	example('upgrade-after-payment', 'upgrades once for a payment that comes twice', async () => {
+		expect(await pay('pay_1', ava, SANDBOX_PLANS.pro)).toEqual([
+			expect.objectContaining({
+				email: ava,
+				planId: SANDBOX_PLANS.pro,
+				state: 'upgraded',
+				detail: expect.stringMatching(/^plan_pro until \d{4}-\d\d-\d\d$/),
+			}),
+		]);
+		const rows = await pay('pay_1', ava, SANDBOX_PLANS.pro);
+		expect(rows.map(({ state }) => state)).toEqual(['upgraded', 'repeated']);
+		expect(billed(ava)).toEqual([{ plan_id: SANDBOX_PLANS.pro }]);
+	});
+
+	example('upgrade-after-payment', 'notes why an upgrade was refused', async () => {
+		const [row] = await pay('pay_2', ethan, 'plan_unknown');
+		expect(row).toMatchObject({
+			state: 'refused',
+			detail: expect.stringContaining('wrong plan ID (plan-upgrade-2)'),
+		});
+		expect(billed(ethan)).toEqual([]);
+	});
+
+	example('upgrade-after-payment', 'notes that the outcome is unknown', async () => {
+		instance.sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
+		const [row] = await pay('pay_3', sophia, SANDBOX_PLANS.pro);
+		expect(row).toMatchObject({
+			state: 'unknown',
+			detail: expect.stringContaining('Outcome unknown'),
+		});
+		expect(billed(sophia)).toHaveLength(1);
+	});
+
+	example('upgrade-after-payment', 'takes nothing from a caller without the secret', async () => {
+		const body = { id: 'pay_4', email: ethan, planId: SANDBOX_PLANS.pro };
+		expect((await post('upgrade-after-payment', body, 'a guess')).status).toBe(403);
+		expect(await ledger('pay_4')).toEqual([]);
+		expect(billed(ethan)).toEqual([]);
+	});
+});
+
+describe('onboarding.json', () => {
+	/** The seed gives this user no resume. */
+	const user = { id: 'user-012', email: 'oliver.horvat@example.com' };
+	const resumes = () => query('SELECT id, title FROM resumes WHERE user_id = ?', user.id);
+
+	example('onboarding', 'creates one resume, and a token for each call', async () => {
+		expect(resumes()).toEqual([]);
+		const body = { email: user.email.toUpperCase(), title: 'CV' };
+		for (const call of ['first', 'second']) {
+			const { status, data } = await post('onboarding', body);
+			expect([call, status]).toEqual([call, 200]);
+			const [resume, ...others] = resumes();
+			expect([resume!.title, others]).toEqual(['CV', []]);
+			expect(data).toEqual({ userId: user.id, resumeId: resume!.id, token: expect.any(String) });
+			const claims = Buffer.from(data.token.split('.')[1], 'base64url').toString();
+			expect(JSON.parse(claims)).toMatchObject({ sub: user.id, email: user.email });
+		}
+	});
+
+	example('onboarding', 'answers that a user is unknown, and keeps no token', async () => {
+		const { status, data } = await post('onboarding', { email: 'nobody@example.com' });
+		expect([status, data]).toEqual([404, { message: 'The service has no user with this e-mail.' }]);
+		const { api, exampleId } = instance;
+		// n8n removes an execution once it has answered.
+		while ((await api.listExecutions(exampleId('onboarding'))).length > 0) await sleep(100);
+	});
+});
+
+example('export-pdfs', 'writes a file for each resume that can be downloaded', async () => {
+	const broken = 'resume-007';
+	instance.sandbox.faults.add({
+		path: `/resume/${broken}/download`,
+		answer: { status: 404, body: '' },
+	});
+	const execution = await run('export-pdfs', 'Start');
+	instance.sandbox.faults.clear();
+	expect(execution.status).toBe('success');
+
+	const resumes = query('SELECT id FROM resumes ORDER BY id').map(({ id }) => String(id));
+	const files = (await readdir(instance.filesFolder)).sort();
+	expect(files).toEqual(resumes.filter((id) => id !== broken).map((id) => `${id}.pdf`));
+	for (const file of files) {
+		const content = await readFile(join(instance.filesFolder, file), 'latin1');
+		expect([file, content.slice(0, 5)]).toEqual([file, '%PDF-']);
+	}
+	expect(outputOf(execution, 'Not exported').map(({ json }) => json)).toEqual([
+		{ resumeId: broken, reason: expect.stringContaining('nothing at this address') },
+	]);
+});
+
+describe('nightly-sync.json', () => {
+	const outcome = (execution: Execution) => outputOf(execution, 'Summary')[0]?.json;
+	const sync = async () => await run('nightly-sync', 'Every night');
+	const rowsBy = async () => {
+		const rows = await instance.readTable('Resume sync');
+		return new Map(rows.map((row) => [row.resumeId, row]));
+	};
+	const resumes = () => query('SELECT id FROM resumes').map(({ id }) => id);
+
+	example('nightly-sync', 'lists what failed, and tries it again in the next run', async () => {
+		const { faults } = instance.sandbox;
+		const gone = { status: 404, body: '' };
+		faults.add({ path: '/user/user-001/resumes', answer: gone });
+		faults.add({ path: '/resume/resume-010', answer: gone });
+		faults.add({ path: '/resume/resume-020/score', answer: gone });
+		const first = await sync();
+		faults.clear();
+		expect(first.status).toBe('error');
+		expect(first.data.resultData.error?.message).toMatch(/^3 of the users and resumes could not/);
+		const message = expect.stringContaining('nothing at this address');
+		expect(outcome(first)).toEqual({
+			users: 60,
+			resumes: resumes().length - 2,
+			saved: resumes().length - 3,
+			failures: [
+				{ step: 'Their resumes', id: 'user-001', message },
+				{ step: 'Whole resume', id: 'resume-010', message },
+				{ step: 'Score', id: 'resume-020', message },
+			],
+		});
+
+		const second = await sync();
+		expect(second.status).toBe('success');
+		expect(outcome(second)).toEqual({
+			users: 60,
+			resumes: resumes().length,
+			saved: 3,
+			failures: [],
+		});
+		expect(Array.from((await rowsBy()).keys()).sort()).toEqual(resumes().sort());
+	});
+
+	example('nightly-sync', 'writes nothing when nothing has changed', async () => {
+		const before = await rowsBy();
+		const execution = await sync();
+		expect(execution.status).toBe('success');
+		expect(outcome(execution)).toMatchObject({ resumes: resumes().length, saved: 0 });
+		expect(await rowsBy()).toEqual(before);
+	});
+
+	example('nightly-sync', 'saves what has changed, whatever the order of its fields', async () => {
+		const before = await rowsBy();
+		const [section] = query("SELECT id FROM sections WHERE resume_id = 'resume-030'");
+		instance.sandbox.webhooks.saveSection(String(section!.id), { content: 'Rewritten.' });
+		// The same content, in another order and with another `updated`.
+		const data = instance.sandbox.database
+			.prepare("SELECT created, title, user_id AS userId, id FROM resumes WHERE id = 'resume-031'")
+			.get();
+		const sections = query(
+			"SELECT content, title, type, id FROM sections WHERE resume_id = 'resume-031' ORDER BY position",
+		);
+		const body = JSON.stringify({ data: { sections, updated: 1, ...data }, status: 'success' });
+		instance.sandbox.faults.add({ path: '/resume/resume-031', answer: { status: 200, body } });
+		const execution = await sync();
+		instance.sandbox.faults.clear();
+
+		expect(outcome(execution)).toMatchObject({ saved: 1, failures: [] });
+		const after = await rowsBy();
+		const changed = Array.from(after.values()).filter(
+			({ resumeId, hash }) => before.get(resumeId)?.hash !== hash,
+		);
+		expect(changed.map(({ resumeId }) => resumeId)).toEqual(['resume-030']);
+		expect(after.size).toBe(before.size);
+	});
+
+	example('nightly-sync', 'runs by its schedule once it is active', async () => {
+		const { api, exampleId } = instance;
+		const id = exampleId('nightly-sync');
+		const { nodes } = await api.readWorkflow(id);
+		const soon = { rule: { interval: [{ field: 'seconds', secondsInterval: 15 }] } };
+		await api.updateWorkflow(id, {
+			nodes: nodes.map((node) =>
+				node.name === 'Every night' ? { ...node, parameters: soon } : node,
+			),
+		});
+		const known = (await api.listExecutions(id)).length;
+		await api.activateWorkflow(id);
+		let runs: Execution[] = [];
+		while (!runs.some(({ data }) => data.resultData.runData['Summary'])) {
+			await sleep(200);
+			const found = await api.listExecutions(id);
+			const started = found.slice(0, found.length - known);
+			runs = await Promise.all(started.map((run) => api.waitForExecution(run.id)));
+		}
+		await api.deactivateWorkflow(id);
+		expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 'success'));
+	});
+});
+
+example('agent-user-questions', 'answers with what its tools have looked up', async () => {
+	const { api, exampleId } = instance;
+	const id = exampleId('agent-user-questions');
+	const { nodes } = await api.readWorkflow(id);
+	const name = 'OpenAI';
+	const data = { apiKey: 'none', url: model.baseUrl };
+	const credential = await api.createCredential({ name, type: 'openAiApi', data });
+	await api.updateWorkflow(id, {
+		nodes: nodes.map((node) =>
+			node.credentials?.openAiApi === undefined
+				? node
+				: { ...node, credentials: { openAiApi: { id: credential.id, name } } },
+		),
+		pinData: { Chat: [{ json: { chatInput: 'Which score has Emma?', sessionId: 'one' } }] },
+	});
+	model.script([
+		[{ name: 'List_users', arguments: { search: 'emma' } }],
+		[{ name: 'List_resumes', arguments: { userId: 'user-001' } }],
+		[{ name: 'Get_a_score', arguments: { resumeId: 'resume-001' } }],
+		'The answer.',
+	]);
+	const execution = await run('agent-user-questions', 'Chat');
+	expect(execution.status).toBe('success');
+	expect(outputOf(execution, 'Agent')[0]?.json.output).toBe('The answer.');
+
+	const answers = model.requests.at(-1)!.messages.filter(({ role }) => role === 'tool');
+	expect(answers.map(({ content }) => content)).toEqual([
+		expect.stringContaining('user-001'),
+		expect.stringContaining('resume-001'),
+		expect.stringContaining('score'),
+	]);
+	expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+});
+
+it('runs every workflow of the folder', async () => {
+	const files = await readdir(join(projectRoot, 'workflows'));
+	expect(files.sort()).toEqual(Array.from(tested, (file) => `${file}.json`).sort());
+});
