@@ -60,7 +60,7 @@ function requirePromises(frozen: PublicNames, current: PublicNames): void {
 		[
 			'Workflows that are saved today would break:',
 			...narrowings.map((sentence) => `  ${sentence}`),
-			`Take these changes back, or give package.json a major version above ${frozen.majorVersion}.`,
+			`Take these changes back, or give package.json a higher major version: ${frozen.majorVersion + 1}.0.0-0 until it is released.`,
 		].join('\n'),
 	);
 }

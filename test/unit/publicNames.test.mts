@@ -382,7 +382,7 @@ describe('the file of promises', () => {
 		const sentence =
 			'Workflows that are saved today would break:\n' +
 			`  ${actionNode}: note is gone.\n` +
-			`Take these changes back, or give package.json a major version above ${real.majorVersion}.`;
+			`Take these changes back, or give package.json a higher major version: ${real.majorVersion + 1}.0.0-0 until it is released.`;
 		await expect(checkFrozenNames(folder)).rejects.toThrow(sentence);
 		await expect(updateFrozenNames(folder, asItIs)).rejects.toThrow(sentence);
 		expect(await frozen()).toEqual(more);
