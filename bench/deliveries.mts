@@ -20,16 +20,16 @@ export interface Rates {
 	executed: number;
 }
 
-const count = 200;
 const parallel = 20;
 const pollMilliseconds = 500;
 const body = { event: 'Resume Section Saved', data: { resumeId: 'resume-001' } };
 
-/** Activates a new workflow that begins with `trigger`, and sends it events. */
+/** Activates a new workflow that begins with `trigger`, and sends it so many events. */
 export async function deliver(
 	{ api, n8n }: Instance,
 	trigger: Trigger,
 	headers: Record<string, string>,
+	count: number,
 ): Promise<Rates> {
 	const webhookId = randomUUID();
 	const { id } = await api.createWorkflow(onlyTrigger(trigger.action(webhookId), webhookId));

@@ -33,8 +33,11 @@ export interface Instance {
 	credential(definition: CredentialDefinition): Promise<INodeCredentials>;
 	/** Runs a new workflow, and removes the files that it has stored. */
 	run(measured: Measured): Promise<Run>;
-	/** Replaces n8n's process by a fresh one. */
-	restart(): Promise<void>;
+	/**
+	 * Replaces n8n's process by a fresh one.
+	 * @param more environment variables of n8n, for this process alone
+	 */
+	restart(more?: Record<string, string>): Promise<void>;
 	close(): Promise<void>;
 }
 
@@ -52,8 +55,8 @@ export async function startInstance(): Promise<Instance> {
 	const tarball = await packPackage(folder);
 	await installPackage(userFolder, tarball);
 
-	const start = async () => {
-		const n8n = await startN8n({ host, userFolder, env });
+	const start = async (more: Record<string, string> = {}) => {
+		const n8n = await startN8n({ host, userFolder, env: { ...env, ...more } });
 		const api = new EditorApi(n8n.url);
 		await api.signIn(owner);
 		return { n8n, api };
@@ -84,9 +87,9 @@ export async function startInstance(): Promise<Instance> {
 				.reduce((sum, { executionTime }) => sum + executionTime, 0);
 			return { milliseconds, peakMegabytes: peak, growthMegabytes: peak - resident };
 		},
-		restart: async () => {
+		restart: async (more) => {
 			await instance.n8n.stop();
-			Object.assign(instance, await start());
+			Object.assign(instance, await start(more));
 		},
 		close: async () => {
 			await instance.n8n.stop();

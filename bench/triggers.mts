@@ -3,7 +3,11 @@ import { inRounds, webhookSecret, type Bench } from './rounds.mts';
 import type { Row } from './row.mts';
 
 /** (d) Events, each with a secret in a header that either trigger checks. */
-export async function triggers({ instance, rounds }: Bench): Promise<Row[]> {
+export async function triggers(
+	{ instance, rounds }: Bench,
+	count: number,
+	{ title, unguarded }: { title: string; unguarded?: string },
+): Promise<Row[]> {
 	const headers = { 'X-Webhook-Secret': webhookSecret };
 	const [[name, value]] = Object.entries(headers) as [[string, string]];
 	const baseUrl = 'http://127.0.0.1/v1';
@@ -38,15 +42,16 @@ export async function triggers({ instance, rounds }: Bench): Promise<Row[]> {
 		path: (webhookId) => `/webhook/${webhookId}`,
 	};
 	const [ours, theirs] = await inRounds(rounds, [
-		async () => await deliver(instance, own, headers),
-		async () => await deliver(instance, webhook, headers),
+		async () => await deliver(instance, own, headers, count),
+		async () => await deliver(instance, webhook, headers, count),
 	]);
-	const row = (title: string, key: 'answered' | 'executed'): Row => ({
-		title,
+	const row = (verb: string, key: 'answered' | 'executed'): Row => ({
+		title: `${verb} ${count} events${title}`,
 		unit: 'per second',
 		ours: ours!.map((rates) => rates[key]),
 		theirs: theirs!.map((rates) => rates[key]),
 		bound: { ratio: 0.95 },
+		unguarded,
 	});
-	return [row('Answer events', 'answered'), row('Answer and execute events', 'executed')];
+	return [row('Answer', 'answered'), row('Answer and execute', 'executed')];
 }
