@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { Failure } from './failure';
+import type { Pagination } from './pages';
 import type { Parameters } from './parameters';
 
 /** The body of a successful answer, as received: an envelope, or whatever an open endpoint sends. */
@@ -18,6 +19,8 @@ export interface RequestParts {
 	query?: IDataObject;
 	/** Sent as JSON, also when empty. */
 	body?: IDataObject;
+	/** Where the user wants a list to be read page by page. */
+	pagination?: Pagination;
 }
 
 /**

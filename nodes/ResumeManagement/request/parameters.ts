@@ -93,7 +93,7 @@ export class Parameters {
 			'queryParameters.parameter',
 			[],
 		);
-		return this.pairs('options', pairs);
+		return this.pairs('options.queryParameters', pairs);
 	}
 
 	private json(name: string): IDataObject {
@@ -125,10 +125,25 @@ export class Parameters {
 	}
 
 	private reject(name: string, problem: string, description: string): never {
-		const label = this.fields.find((field) => field.name === name)?.displayName ?? name;
-		throw new NodeOperationError(this.node, `'${label}' ${problem} [item ${this.itemIndex}]`, {
-			itemIndex: this.itemIndex,
-			description: `${description} Nothing was sent for this item.`,
-		});
+		throw new NodeOperationError(
+			this.node,
+			`'${labelOf(name, this.fields)}' ${problem} [item ${this.itemIndex}]`,
+			{
+				itemIndex: this.itemIndex,
+				description: `${description} Nothing was sent for this item.`,
+			},
+		);
 	}
+}
+
+/** What a user reads beside the parameter: of one in a collection, such as `options.retries`, its own. */
+function labelOf(path: string, fields: INodeProperties['options'] = []): string {
+	const [name, ...inner] = path.split('.');
+	const field = fields.find((candidate) => candidate.name === name);
+	if (!field) return path;
+	if (inner.length === 0) return (field as INodeProperties).displayName;
+	return labelOf(
+		inner.join('.'),
+		'values' in field ? field.values : (field as INodeProperties).options,
+	);
 }

@@ -2,6 +2,7 @@ import { NodeApiError, NodeConnectionTypes } from 'n8n-workflow';
 import type {
 	IExecuteFunctions,
 	IExecutePaginationFunctions,
+	IN8nHttpFullResponse,
 	INode,
 	INodeExecutionData,
 } from 'n8n-workflow';
@@ -9,6 +10,7 @@ import type {
 import { type Credential, readCredential } from './credential';
 import { storeFile } from './download/download';
 import {
+	type Failure,
 	isOutcomeUnknown,
 	outcomeUnknown,
 	toErrorData,
@@ -20,9 +22,11 @@ import { type Answer, judge } from './judge';
 import { settledWrites, type SettledWrite } from './memory';
 import type { Operation, RequestParts, Shaped } from './operation';
 import { Parameters } from './parameters';
-import { readRequestOptions, type RequestOptions } from './requestOptions';
+import { type Pagination, readPages } from './pages';
+import { type HttpSettings, readRequestOptions, type RequestOptions } from './requestOptions';
 import { readRetryAfter, withRetries } from './retry';
 import { send } from './send';
+import { listItems } from './shape';
 
 /** Reads sent side by side where the user sets no other number. */
 const MAX_PARALLEL_REQUESTS = 32;
@@ -36,6 +40,10 @@ const RETRIES = 2;
  */
 const TIMEOUTS = { read: 30_000, write: 120_000 };
 
+/** n8n's editor can't tell before a run that the setting is on: see `hints`. */
+const RETRY_ON_FAIL =
+	'Retry On Fail is on. Within this execution, it does not send an item again that has succeeded or may have. A new execution does, also one that is started with Retry in the list of executions.';
+
 type Context = IExecuteFunctions | IExecutePaginationFunctions;
 
 /** What all items of a run share. */
@@ -48,6 +56,8 @@ interface Run {
 	signal?: AbortSignal;
 	/** Writes of this run that are not sent again. */
 	settled?: Map<number, SettledWrite>;
+	/** What n8n's editor shows above the output, each once for all items. */
+	hints: Set<string>;
 }
 
 interface PreparedItem {
@@ -75,6 +85,7 @@ export async function runOperation(
 	try {
 		const requestOptions = this.getNodeParameter('requestOptions', 0, {}) as object;
 		const run = await startRun(this, operation, requestOptions, this.getExecuteData());
+		if (operation.write && run.node.retryOnFail) run.hints.add(RETRY_ON_FAIL);
 		const parameters = (index: number) =>
 			new Parameters(run.node, operation.fields, index, (name, fallback) =>
 				this.getNodeParameter(name, index, fallback),
@@ -97,6 +108,9 @@ export async function runOperation(
 				fail(index, operation.write ? withProgress(error, index, count) : error);
 			}
 		});
+		this.addExecutionHints(
+			...Array.from(run.hints, (message) => ({ message, location: 'outputPane' as const })),
+		);
 	} catch (error) {
 		// What stops the run concerns each item that has no outcome yet. If the node threw under
 		// On Error = Continue, n8n would hand its input items on as if they had succeeded.
@@ -143,6 +157,7 @@ async function startRun(
 		credential: await readCredential(context),
 		signal: context.getExecutionCancelSignal(),
 		settled: operation.write ? settledWrites(key) : undefined,
+		hints: new Set(),
 	};
 }
 
@@ -161,15 +176,11 @@ async function processItem(run: Run, item: PreparedItem): Promise<INodeExecution
 	return settled.items.map((output) => ({ ...output, pairedItem: { item: itemIndex } }));
 }
 
-/** Sends an item's request, with retries, and remembers a write that must not be sent again. */
+/** Sends an item's request, or one for each page of its list, and remembers what must not be sent again. */
 async function settle(run: Run, item: PreparedItem): Promise<SettledWrite> {
 	const { operation, credential, settled } = run;
-	const timeout = run.requestOptions.timeout ?? TIMEOUTS[operation.write ? 'write' : 'read'];
-	const retries = operation.write ? RETRIES : item.parameters.count('options.retries', RETRIES);
-	const result = await withRetries(
-		{ retries, timeout, write: !!operation.write, signal: run.signal },
-		async (remaining) => await request(run, item, remaining),
-	);
+	const { pagination } = item.parts;
+	const result = await (pagination ? readList(run, item, pagination) : readAnswer(run, item));
 	if ('items' in result) {
 		settled?.set(item.parameters.itemIndex, result);
 		return result;
@@ -181,23 +192,76 @@ async function settle(run: Run, item: PreparedItem): Promise<SettledWrite> {
 	return clean;
 }
 
-/** Sends one request, judges its answer and shapes it. */
-async function request(run: Run, item: PreparedItem, timeout: number): Promise<Shaped> {
+async function readAnswer(run: Run, item: PreparedItem): Promise<Shaped> {
 	const { context, credential, operation } = run;
+	const { parameters } = item;
+	const { helpers } = context;
+	const { baseUrl } = credential;
+	return await requestWithRetries(run, item, async (answer, connection) =>
+		operation.file
+			? await storeFile(answer, { helpers, operation, parameters, baseUrl, ...connection })
+			: shapeAnswer(answer, operation, parameters),
+	);
+}
+
+async function readList(run: Run, item: PreparedItem, pagination: Pagination): Promise<Shaped> {
 	const { parameters, parts } = item;
+	const list = await readPages(pagination, parameters, async (page) => {
+		const query = { ...parts.query, ...page };
+		return await requestWithRetries(run, { parameters, parts: { ...parts, query } }, (answer) =>
+			judge(answer, run.operation),
+		);
+	});
+	if ('failure' in list) return list;
+	if (list.hint) run.hints.add(list.hint);
+	return listItems(list, parameters);
+}
+
+/** What belongs to one request, and ends with it. Times are in milliseconds. */
+interface Connection {
+	http: HttpSettings & { timeout: number };
+	/** Ends the request. */
+	abort: AbortController;
+	/** Aborted by `abort`, and when the execution is cancelled. */
+	signal: AbortSignal;
+}
+
+/** Reads an answer, whatever its HTTP status. */
+type ReadAnswer<T> = (
+	answer: IN8nHttpFullResponse,
+	connection: Connection,
+) => T | { failure: Failure } | Promise<T | { failure: Failure }>;
+
+async function requestWithRetries<T extends object>(
+	run: Run,
+	item: PreparedItem,
+	read: ReadAnswer<T>,
+): Promise<T | { failure: Failure }> {
+	const { operation, requestOptions, signal } = run;
+	const timeout = requestOptions.timeout ?? TIMEOUTS[operation.write ? 'write' : 'read'];
+	const retries = operation.write ? RETRIES : item.parameters.count('options.retries', RETRIES);
+	return await withRetries(
+		{ retries, timeout, write: !!operation.write, signal },
+		async (remaining) => await request(run, item, remaining, read),
+	);
+}
+
+/** Sends one request and reads its answer. */
+async function request<T extends object>(
+	run: Run,
+	item: PreparedItem,
+	timeout: number,
+	read: ReadAnswer<T>,
+): Promise<T | { failure: Failure }> {
+	const { context, credential, operation } = run;
 	const http = { ...run.requestOptions.http, timeout };
 	const abort = new AbortController();
 	const signal = AbortSignal.any([abort.signal, ...(run.signal ? [run.signal] : [])]);
-	const sent = await send(context, credential, operation, parts, http, signal);
+	const sent = await send(context, credential, operation, item.parts, http, signal);
 	if ('failure' in sent) return sent;
-	const { answer } = sent;
-	const { baseUrl } = credential;
-	const { helpers } = context;
-	const shaped = operation.file
-		? await storeFile(answer, { helpers, operation, parameters, baseUrl, http, abort, signal })
-		: shapeAnswer(answer, operation, parameters);
-	if ('items' in shaped) return shaped;
-	return { failure: { retryAfter: readRetryAfter(answer.headers), ...shaped.failure } };
+	const result = await read(sent.answer, { http, abort, signal });
+	if (!('failure' in result)) return result;
+	return { failure: { retryAfter: readRetryAfter(sent.answer.headers), ...result.failure } };
 }
 
 function shapeAnswer(answer: Answer, operation: Operation, parameters: Parameters): Shaped {

@@ -3,6 +3,7 @@ import type { GenericValue, INodeExecutionData } from 'n8n-workflow';
 import { isObject } from './isObject';
 import type { AnswerBody, Shaped } from './operation';
 import type { Parameters } from './parameters';
+import { valueAt } from './valueAt';
 
 /** One record: the envelope's `data`, or without Simplify the whole envelope. */
 export function record(
@@ -15,10 +16,28 @@ export function record(
 /** A list: one item an element, as many as Limit allows, or without Simplify the whole envelope. */
 export function list(answer: AnswerBody, parameters: Parameters): Shaped {
 	if (!parameters.get('simplify', true)) return { items: [toItem(answer)] };
-	const found = findList(answer, parameters.option('itemsPath', '').trim());
+	const found = findList(answer, itemsPath(parameters));
 	if ('failure' in found) return found;
-	const limit = parameters.get('returnAll', false) ? Infinity : parameters.count('limit', 50, 1);
-	return { items: found.elements.slice(0, limit).map(toItem) };
+	return listItems({ answers: [answer], elements: found.elements }, parameters);
+}
+
+/** The items of a list that came in one answer or in several, each with a page of it. */
+export function listItems(
+	{ answers, elements }: { answers: AnswerBody[]; elements: unknown[] },
+	parameters: Parameters,
+): { items: INodeExecutionData[] } {
+	const simplify = parameters.get('simplify', true);
+	return { items: (simplify ? elements.slice(0, limit(parameters)) : answers).map(toItem) };
+}
+
+/** How many elements of a list the user wants. */
+export function limit(parameters: Parameters): number {
+	return parameters.get('returnAll', false) ? Infinity : parameters.count('limit', 50, 1);
+}
+
+/** Where the user says that an answer holds its list; '' to find it. */
+export function itemsPath(parameters: Parameters): string {
+	return parameters.option('itemsPath', '').trim();
 }
 
 /** The envelope without what it adds to a record. A record has no `data` of its own to tell apart. */
@@ -38,9 +57,7 @@ type FoundList = { elements: unknown[] } | Extract<Shaped, { failure: unknown }>
  */
 export function findList(answer: AnswerBody, path: string): FoundList {
 	if (path) {
-		const value = path
-			.split('.')
-			.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), answer);
+		const value = valueAt(answer, path);
 		return Array.isArray(value)
 			? { elements: value }
 			: noList(`The answer has no list at '${path}'`, answer);

@@ -1,6 +1,7 @@
 import type { Operation } from '../../request/operation';
+import { readPagination } from '../../request/pages';
 import { list } from '../../request/shape';
-import { itemsPath, readOptions, returnAllOrLimit, simplify } from '../fields';
+import { itemsPath, pagination, readOptions, returnAllOrLimit, simplify } from '../fields';
 
 export const getAll: Operation = {
 	value: 'getAll',
@@ -9,7 +10,10 @@ export const getAll: Operation = {
 	description: 'Read many users of the service. Changes nothing.',
 	method: 'GET',
 	path: '/users',
-	fields: [...returnAllOrLimit, simplify, readOptions(itemsPath)],
-	read: (parameters) => ({ query: parameters.query() }),
+	fields: [...returnAllOrLimit, simplify, readOptions(itemsPath, pagination)],
+	read: (parameters) => ({
+		query: parameters.query(),
+		pagination: readPagination(parameters),
+	}),
 	shape: list,
 };
