@@ -53,6 +53,14 @@ const rejected: Array<[string, INodeParameters, string]> = [
 		},
 		"'Put Output File in Field' is empty",
 	],
+	[
+		'a query parameter without a name',
+		{
+			...userGet('1'),
+			options: { queryParameters: { parameter: [{ name: '', value: 'x' }] } },
+		},
+		"'Query Parameters' has an entry without a name",
+	],
 	['an e-mail without @', upgrade({ email: 'nathan' }), "'Email' is not an e-mail address"],
 	['an e-mail with two @', upgrade({ email: 'a@b@c' }), "'Email' is not an e-mail address"],
 	['an empty e-mail', upgrade({ email: '  ' }), "'Email' is not an e-mail address"],
