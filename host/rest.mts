@@ -72,6 +72,8 @@ export interface ExecutionSummary {
 	id: string;
 	workflowId: string;
 	status: string;
+	/** ISO 8601, once it has ended. */
+	stoppedAt?: string;
 }
 
 export interface DataTableColumn {

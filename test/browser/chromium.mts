@@ -12,8 +12,9 @@ export async function launchChromium(): Promise<Browser> {
 	return await chromium.launch({
 		executablePath: findChromium(),
 		args: [
-			// Chromium's sandbox does not start as root, and only loopback pages are opened.
+			// Chromium's sandbox does not start as root, and nothing but loopback addresses can be reached.
 			'--no-sandbox',
+			'--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 			'--disable-gpu',
 			'--disable-quic',
 			'--no-first-run',

@@ -1,5 +1,25 @@
-import type { BrowserContext, Page } from 'playwright-core';
+import { selectors, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { owner } from '../../host/workspace.mts';
+import { launchChromium } from './chromium.mts';
+
+/** A test of this level waits for a browser and for n8n, on a machine that may be busy. */
+export const testMilliseconds = 120_000;
+
+/** Starts a browser to open n8n's editor in; {@link closeBrowser} ends it. */
+export async function openBrowser(): Promise<BrowserContext> {
+	selectors.setTestIdAttribute('data-test-id');
+	const browser = await launchChromium();
+	const context = await browser.newContext({
+		viewport: { width: 1400, height: 800 },
+		colorScheme: 'light',
+	});
+	context.setDefaultTimeout(30_000);
+	return context;
+}
+
+export async function closeBrowser(context: BrowserContext | undefined): Promise<void> {
+	await context?.browser()?.close();
+}
 
 /** Signs in to n8n's editor as its owner, in a new tab. */
 export async function openEditor(context: BrowserContext, url: string): Promise<Page> {
@@ -20,6 +40,26 @@ export async function openWorkflow(page: Page, address: string): Promise<void> {
 	await close.waitFor({ state: 'hidden' });
 }
 
+/** Searches the nodes panel, and opens the details of the only node that it finds. */
+export async function findNode(page: Page, text: string): Promise<Locator> {
+	await page.getByTestId('node-creator-plus-button').click();
+	const panel = page.getByTestId('node-creator');
+	await panel.getByTestId('node-creator-search-bar').fill(text);
+	await panel.getByTestId('node-creator-action-item').click();
+	await panel.getByTestId('nodes-list-header').filter({ hasText: 'Node details' }).waitFor();
+	return panel;
+}
+
+/** Adds a node by one of its actions or triggers, which opens its panel. */
+export async function addNode(page: Page, nodesPanel: Locator, action: string): Promise<void> {
+	await nodesPanel
+		.getByTestId('node-creator-item-name')
+		.filter({ visible: true })
+		.getByText(action, { exact: true })
+		.click();
+	await page.getByTestId('ndv').waitFor();
+}
+
 /** Opens the panel of a node on the canvas. */
 export async function openPanel(page: Page, node: string): Promise<void> {
 	await page.locator(`[data-test-id="canvas-node"][data-node-name="${node}"]`).dblclick();
@@ -27,6 +67,27 @@ export async function openPanel(page: Page, node: string): Promise<void> {
 }
 
 export async function closePanel(page: Page): Promise<void> {
-	await page.keyboard.press('Escape');
+	await page.getByTestId('ndv-close-button').click();
 	await page.getByTestId('ndv').waitFor({ state: 'hidden' });
+}
+
+/** Executes the node of the open panel, and waits until it has ended, well or badly. */
+export async function executeStep(page: Page): Promise<Locator> {
+	const button = page.getByTestId('node-execute-button');
+	await button.click();
+	const output = page.getByTestId('output-panel');
+	await output.getByTestId('run-data-item-count').waitFor();
+	await button.getByText('Execute step').waitFor();
+	return output;
+}
+
+/** The input of a parameter in an open panel, by the parameter's name. */
+export function parameter(page: Page, name: string): Locator {
+	return page.getByTestId(`parameter-input-${name}`).locator('input');
+}
+
+/** Opens the trigger panel's URLs at the one that the service is to call. */
+export async function showProductionUrl(page: Page): Promise<void> {
+	await page.getByText('Webhook URLs').click();
+	await page.getByTestId('radio-button-production').click();
 }

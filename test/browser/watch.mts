@@ -1,0 +1,42 @@
+import type { Page } from 'playwright-core';
+
+/** What a tab has requested of the package's files, and what went wrong in it. */
+export interface Watch {
+	/** What its console shows in red, and requests for the package's files that failed. */
+	errors: string[];
+	/** Paths of the package's files that it has received, icons say. */
+	files: Set<string>;
+}
+
+const packageFiles = '/n8n-nodes-resume-management';
+
+/** The editor asks for one for each operation; those whose answer nobody has described have none. */
+const schemas = '/schemas/';
+
+/** @param origin n8n's: the editor also asks servers of n8n's makers and npm's, which are out of reach */
+export function watch(page: Page, origin: string): Watch {
+	const errors: string[] = [];
+	const files = new Set<string>();
+	page.on('pageerror', (error) => errors.push(error.message));
+	page.on('console', (message) => {
+		const { url } = message.location();
+		const isElsewhere = url !== '' && !url.startsWith(origin);
+		if (message.type() !== 'error' || isElsewhere || url.includes(schemas)) return;
+		errors.push(`${message.text()} ${url}`);
+	});
+	page.on('response', (response) => {
+		const { pathname } = new URL(response.url());
+		if (!response.url().startsWith(origin) || !pathname.includes(packageFiles)) return;
+		if (response.ok()) files.add(pathname);
+		else if (!pathname.startsWith(schemas)) errors.push(`${response.status()} ${pathname}`);
+	});
+	page.on('requestfailed', (request) => {
+		const reason = request.failure()?.errorText ?? '';
+		// What was under way when the tab went on to another page.
+		if (reason === 'net::ERR_ABORTED') return;
+		if (request.url().startsWith(origin + '/') && request.url().includes(packageFiles)) {
+			errors.push(`${reason} ${request.url()}`);
+		}
+	});
+	return { errors, files };
+}
