@@ -77,9 +77,9 @@ describe('in a new workflow', () => {
 	it('finds the node, picks a user from the list and reads it', async () => {
 		const details = await findNode(page, 'resume');
 		const categories = details.getByTestId('node-creator-category-item');
+		await categories.filter({ hasText: 'Actions' }).click();
 		expect(await categories.allInnerTexts()).toEqual(['Triggers (2)', 'Actions (9)']);
 		journal.add('Nodes panel, searched for "resume"', '2 triggers and 9 actions');
-		await categories.filter({ hasText: 'Actions' }).click();
 		await addNode(page, details, 'Get a user');
 
 		await page.getByTestId('parameter-input-operation').getByRole('combobox').click();
@@ -160,9 +160,9 @@ describe('in a new workflow', () => {
 			await page.emulateMedia({ colorScheme });
 			const path = `/icons/n8n-nodes-resume-management/dist/icons/${file}`;
 			const icon = page.getByTestId('canvas-node').locator(`img[src$="${path}"]`);
-			await icon.waitFor();
-			const width = await icon.evaluate((image: { naturalWidth: number }) => image.naturalWidth);
-			expect([width, [...watched.files]]).toEqual([60, expect.arrayContaining([path])]);
+			// It rejects what is no image, or did not arrive.
+			await icon.evaluate(async (image: { decode(): Promise<void> }) => await image.decode());
+			expect(watched.files).toContain(path);
 			journal.add(`Icon on a ${colorScheme} canvas`, file);
 		}
 	});

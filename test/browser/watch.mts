@@ -4,11 +4,12 @@ import type { Page } from 'playwright-core';
 export interface Watch {
 	/** What its console shows in red, and requests for the package's files that failed. */
 	errors: string[];
-	/** Paths of the package's files that it has received, icons say. */
+	/** Paths of the package's files that it has received. */
 	files: Set<string>;
 }
 
-const packageFiles = '/n8n-nodes-resume-management';
+/** Icons, and schemas of outputs. */
+const packageFile = /^\/(icons|schemas)\/n8n-nodes-resume-management[./]/;
 
 /** The editor asks for one for each operation; those whose answer nobody has described have none. */
 const schemas = '/schemas/';
@@ -26,17 +27,15 @@ export function watch(page: Page, origin: string): Watch {
 	});
 	page.on('response', (response) => {
 		const { pathname } = new URL(response.url());
-		if (!response.url().startsWith(origin) || !pathname.includes(packageFiles)) return;
+		if (!packageFile.test(pathname)) return;
 		if (response.ok()) files.add(pathname);
 		else if (!pathname.startsWith(schemas)) errors.push(`${response.status()} ${pathname}`);
 	});
 	page.on('requestfailed', (request) => {
 		const reason = request.failure()?.errorText ?? '';
 		// What was under way when the tab went on to another page.
-		if (reason === 'net::ERR_ABORTED') return;
-		if (request.url().startsWith(origin + '/') && request.url().includes(packageFiles)) {
-			errors.push(`${reason} ${request.url()}`);
-		}
+		if (reason === 'net::ERR_ABORTED' || !packageFile.test(new URL(request.url()).pathname)) return;
+		errors.push(`${reason} ${request.url()}`);
 	});
 	return { errors, files };
 }
