@@ -312,12 +312,15 @@ export class EditorApi {
 		return { ...execution, data: parseFlatted(data) as IRunExecutionData, storedData: data };
 	}
 
-	/** Waits until an execution has ended, well or badly. */
+	/** Waits until an execution has ended, well or badly, and its data are there. */
 	async waitForExecution(id: string, timeoutMilliseconds = 60_000): Promise<Execution> {
 		const deadline = Date.now() + timeoutMilliseconds;
 		for (;;) {
 			const execution = await this.readExecution(id);
-			if (!unfinished.includes(execution.status)) return execution;
+			// n8n 1 writes the state first, the data in another statement and, where it crashed, never
+			// (@n8n/db/src/repositories/execution.repository.ts, updateExistingExecution).
+			const saved = execution.data !== undefined || execution.status === 'crashed';
+			if (saved && !unfinished.includes(execution.status)) return execution;
 			if (Date.now() > deadline) {
 				throw new Error(
 					`Execution ${id} is still ${execution.status} after ${timeoutMilliseconds} ms`,

@@ -119,7 +119,7 @@ test("each operation runs through the pipeline as an agent's tool", async () => 
 			parameters: { toolDescription: 'A tool', ...parameters },
 			credential: credential(),
 		});
-		expect(answer!.error).toContain('The service answered: walked (walk-1)');
+		expect(answer!.answer).toContain('The service answered: walked (walk-1)');
 		expect(server.requests).toHaveLength(index + 1);
 	}
 });

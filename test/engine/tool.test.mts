@@ -37,20 +37,34 @@ test('an agent reads a user with arguments of its own', async () => {
 
 test('an error comes back as a text that says what to do', async () => {
 	const [answer] = await call(upgrade, [{ email, planId: 'unknown' }]);
-	expect(answer!.error).toContain('The service answered: wrong plan ID (plan-upgrade-2)');
-	expect(answer!.error).toContain('exactly as your account manager supplied it');
+	expect(JSON.parse(answer!.answer as string)).toEqual([
+		{
+			error: {
+				message: 'The service answered: wrong plan ID (plan-upgrade-2)',
+				code: 'plan-upgrade-2',
+				httpStatus: 401,
+				description: expect.stringContaining('exactly as your account manager supplied it'),
+			},
+		},
+	]);
 	expect(sandbox.requests).toHaveLength(1);
 });
 
 test('an argument that is empty is refused before anything is sent', async () => {
 	const [answer] = await call(upgrade, [{ email, planId: '' }]);
-	expect(answer!.error).toContain("'Plan ID' is empty");
+	expect(answer!.answer).toContain("'Plan ID' is empty");
+	expect(answer!.answer).toContain('Nothing was sent');
 	expect(sandbox.requests).toEqual([]);
 });
 
-const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+const RETRY_ON_FAIL = {
+	onError: 'stopWorkflow',
+	retryOnFail: true,
+	maxTries: 3,
+	waitBetweenTries: 1,
+};
 
-test('Retry On Fail does not repeat an upgrade whose outcome is unknown', async () => {
+test('On Error = Stop Workflow fails the call, and Retry On Fail does not repeat an upgrade whose outcome is unknown', async () => {
 	sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
 	const [answer] = await call(upgrade, [{ email, planId: SANDBOX_PLANS.pro }], RETRY_ON_FAIL);
 	expect(answer!.error).toContain('Outcome unknown');

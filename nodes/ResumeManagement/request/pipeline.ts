@@ -78,9 +78,10 @@ export async function runOperation(
 ): Promise<INodeExecutionData[][]> {
 	const count = this.getInputData().length;
 	const outputs = new Array<INodeExecutionData[]>(count);
+	const goesOn = this.continueOnFail() || tellsAgent(this.getNode());
 	const fail = (index: number, error: unknown) => {
-		if (!this.continueOnFail()) throw error;
-		outputs[index] = [{ json: { error: toErrorData(error) }, pairedItem: { item: index } }];
+		if (!goesOn) throw error;
+		outputs[index] = [failedItem(error, index)];
 	};
 	try {
 		const requestOptions = this.getNodeParameter('requestOptions', 0, {}) as object;
@@ -92,8 +93,7 @@ export async function runOperation(
 			);
 		const prepare = (index: number) => prepareItem(run, parameters(index));
 		// Where a failure stops the node, a write is sent only when all items are known to be valid.
-		const prepared =
-			operation.write && !this.continueOnFail() ? Array.from(outputs.keys(), prepare) : [];
+		const prepared = operation.write && !goesOn ? Array.from(outputs.keys(), prepare) : [];
 		const gate = {
 			limit: operation.write
 				? 1
@@ -128,17 +128,37 @@ export async function runSingle(
 	this: IExecutePaginationFunctions,
 	operation: Operation,
 ): Promise<INodeExecutionData[]> {
-	const requestOptions = this.getNodeParameter('requestOptions', {}) as object;
-	// An agent's calls share one execution data object, and each has arguments of its own.
-	const { json } = this.getInputData(0, NodeConnectionTypes.AiTool);
-	const run = await startRun(this, operation, requestOptions, json);
-	const parameters = new Parameters(
-		run.node,
-		operation.fields,
-		this.getItemIndex(),
-		(name, fallback) => this.getNodeParameter(name, fallback),
-	);
-	return await processItem(run, prepareItem(run, parameters));
+	const index = this.getItemIndex();
+	const fail = (error: unknown) => {
+		if (!tellsAgent(this.getNode())) throw error;
+		return [failedItem(error, index)];
+	};
+	try {
+		const requestOptions = this.getNodeParameter('requestOptions', {}) as object;
+		// An agent's calls share one execution data object, and each has arguments of its own.
+		const { json } = this.getInputData(0, NodeConnectionTypes.AiTool);
+		const run = await startRun(this, operation, requestOptions, json);
+		const parameters = new Parameters(run.node, operation.fields, index, (name, fallback) =>
+			this.getNodeParameter(name, fallback),
+		);
+		return await processItem(run, prepareItem(run, parameters));
+	} catch (error) {
+		return fail(error);
+	}
+}
+
+/**
+ * Whether the node is a tool whose failures are told to the agent as data. Of what a tool throws,
+ * version 2 of n8n's AI Agent tells the model nothing, and version 3 the message without the advice;
+ * on n8n 1.x it ends the execution. Tools have a type of their own
+ * (n8n/src/tool-generation/ai-tools.ts).
+ */
+function tellsAgent({ type, onError }: INode): boolean {
+	return type.endsWith('Tool') && onError !== 'stopWorkflow';
+}
+
+function failedItem(error: unknown, item: number): INodeExecutionData {
+	return { json: { error: toErrorData(error) }, pairedItem: { item } };
 }
 
 /** @param key stands for this run and its repetitions by Retry On Fail; see `settledWrites` */

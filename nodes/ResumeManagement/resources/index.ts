@@ -69,7 +69,9 @@ export const properties: INodeProperties[] = [
 	})),
 	...resources.flatMap(({ option, operations }) =>
 		operations.flatMap((operation) =>
-			operation.fields.map((field) => shownFor(field, option.value, operation.value)),
+			[toolDescription(operation), ...operation.fields].map((field) =>
+				shownFor(field, option.value, operation.value),
+			),
 		),
 	),
 ];
@@ -107,6 +109,23 @@ function operationOption(operation: Operation): INodePropertyOptions {
 				},
 			},
 		},
+	};
+}
+
+/**
+ * What an AI agent's model reads of the operation, until the user words it anew. n8n's own text would
+ * be the action alone, without its effects and whether it bills (n8n-workflow/src/node-helpers.ts,
+ * makeDescription).
+ */
+function toolDescription({ description }: Operation): INodeProperties {
+	return {
+		displayName: 'Tool Description',
+		name: 'toolDescription',
+		type: 'string',
+		typeOptions: { rows: 2 },
+		default: description,
+		displayOptions: { show: { '@tool': [true] } },
+		description: 'What the model reads to decide when to call this tool, and what with',
 	};
 }
 

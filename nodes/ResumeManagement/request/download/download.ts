@@ -55,7 +55,13 @@ export async function storeFile(
 		const type = mimeType || 'application/octet-stream';
 		const binary = await helpers.prepareBinaryData(content, fileName, type);
 		return {
-			items: [{ json: {}, binary: { [parameters.text('binaryPropertyName')]: binary } }],
+			items: [
+				{
+					// All that an AI agent gets of the file: n8n leaves binary data out of a tool's answer.
+					json: { fileName, mimeType: type },
+					binary: { [parameters.text('binaryPropertyName')]: binary },
+				},
+			],
 		};
 	} catch (error) {
 		return {

@@ -1,0 +1,235 @@
+import type { INode } from 'n8n-workflow';
+import type { Credential, Execution } from '../../host/rest.mts';
+import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { byId } from '../support/parameters.mts';
+import {
+	startScriptedModel,
+	type ScriptedModel,
+	type ToolCall,
+} from '../support/scriptedModel.mts';
+import {
+	outputOf,
+	startEmptyInstance,
+	startMilliseconds,
+	type EmptyInstance,
+} from './instance.mts';
+
+/** The node as the tools of n8n's AI Agent, with a chat model that calls what a test tells it. */
+
+let instance: EmptyInstance;
+let model: ScriptedModel;
+let service: Credential;
+let openAi: Credential;
+
+beforeAll(async () => {
+	instance = await startEmptyInstance();
+	model = await startScriptedModel();
+	const { api, sandbox } = instance;
+	const { baseUrl } = sandbox;
+	service = await api.createCredential({
+		name: 'Sandbox',
+		type: 'resumeManagementApi',
+		data: { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret: '' },
+	});
+	openAi = await api.createCredential({
+		name: 'Scripted model',
+		type: 'openAiApi',
+		data: { apiKey: 'none', url: model.baseUrl },
+	});
+}, startMilliseconds);
+
+afterAll(async () => {
+	await model?.close();
+	await instance?.close();
+}, 60_000);
+
+const fromAi = (name: string) => `={{ $fromAI('${name}', 'The ${name}', 'string') }}`;
+
+/** Every operation, with whatever it requires filled in by the model. */
+const tools: Record<string, Record<string, unknown>> = {
+	Get_users: { resource: 'user', operation: 'getAll', limit: 2 },
+	Get_user: { resource: 'user', operation: 'get', userId: byId(fromAi('userId')) },
+	Get_token: { resource: 'user', operation: 'getToken', email: fromAi('email') },
+	Get_resumes: { resource: 'resume', operation: 'getAll', userId: byId(fromAi('userId')) },
+	Get_resume: { resource: 'resume', operation: 'get', resumeId: byId(fromAi('resumeId')) },
+	Create_resume: {
+		resource: 'resume',
+		operation: 'create',
+		userId: byId(fromAi('userId')),
+		bodyFields: { field: [{ name: 'title', value: fromAi('title') }] },
+	},
+	Download: { resource: 'resume', operation: 'download', resumeId: byId(fromAi('resumeId')) },
+	Get_score: { resource: 'resume', operation: 'getScore', resumeId: byId(fromAi('resumeId')) },
+	Upgrade: {
+		resource: 'plan',
+		operation: 'upgrade',
+		email: fromAi('email'),
+		planId: fromAi('planId'),
+	},
+};
+
+const email = 'emma.larsen@example.com';
+const calls: ToolCall[] = [
+	{ name: 'Get_users', arguments: {} },
+	{ name: 'Get_user', arguments: { userId: 'user-001' } },
+	{ name: 'Get_token', arguments: { email } },
+	{ name: 'Get_resumes', arguments: { userId: 'user-001' } },
+	{ name: 'Get_resume', arguments: { resumeId: 'resume-001' } },
+	{ name: 'Create_resume', arguments: { userId: 'user-001', title: 'By an agent' } },
+	{ name: 'Download', arguments: { resumeId: 'resume-001' } },
+	{ name: 'Get_score', arguments: { resumeId: 'resume-001' } },
+	{ name: 'Upgrade', arguments: { email, planId: SANDBOX_PLANS.pro } },
+];
+
+/** n8n runs tools in two ways: version 3 of the agent as nodes of their own, the earlier ones itself. */
+describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
+	/** Lets an agent make these calls, one after the other. */
+	async function runAgent(script: ToolCall[], node: Partial<INode> = {}): Promise<Execution> {
+		const { api } = instance;
+		model.script([...script.map((call) => [call]), 'Done.']);
+		const langchain = '@n8n/n8n-nodes-langchain';
+		const nodes: INode[] = [
+			plain('Start', 'n8n-nodes-base.manualTrigger', 1, {}),
+			plain('Agent', `${langchain}.agent`, typeVersion, { promptType: 'define', text: 'Go.' }),
+			{
+				...plain('Model', `${langchain}.lmChatOpenAi`, 1.2, {
+					model: { __rl: true, mode: 'id', value: 'scripted' },
+				}),
+				credentials: { openAiApi: openAi },
+			},
+			...Object.entries(tools).map(([name, parameters]) => ({
+				...plain(name, 'n8n-nodes-resume-management.resumeManagementTool', 1, parameters),
+				credentials: { resumeManagementApi: service },
+				...node,
+			})),
+		];
+		const toAgent = (type: 'main' | 'ai_tool' | 'ai_languageModel') => ({
+			[type]: [[{ node: 'Agent', type, index: 0 }]],
+		});
+		const { id } = await api.createWorkflow({
+			name: 'Agent',
+			nodes,
+			connections: {
+				Start: toAgent('main'),
+				Model: toAgent('ai_languageModel'),
+				...Object.fromEntries(Object.keys(tools).map((name) => [name, toAgent('ai_tool')])),
+			},
+			settings: { executionOrder: 'v1' },
+		});
+		const execution = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
+		expect(execution.data.resultData.error).toBeUndefined();
+		expect(outputOf(execution, 'Agent').map(({ json }) => json.output)).toEqual(['Done.']);
+		return execution;
+	}
+
+	/** What the model was told of its calls, in their order. */
+	function told(): string[] {
+		const messages = model.requests.at(-1)!.messages;
+		return messages.filter(({ role }) => role === 'tool').map(({ content }) => content ?? '');
+	}
+
+	/** Requests to the service since then. */
+	function sentSince(count: number): string[] {
+		return instance.sandbox.requests.slice(count).map(({ method, url }) => `${method} ${url}`);
+	}
+
+	it('calls every operation with the arguments of the model', async () => {
+		const before = instance.sandbox.requests.length;
+		const execution = await runAgent(calls);
+		expect(sentSince(before)).toEqual([
+			'GET /v1/users',
+			'GET /v1/user/user-001',
+			'POST /v1/user/token',
+			'GET /v1/user/user-001/resumes',
+			'GET /v1/resume/resume-001',
+			'POST /v1/user/user-001/resume',
+			'GET /v1/resume/resume-001/download',
+			'GET /v1/resume/resume-001/score',
+			'POST /v1/plan/upgrade',
+		]);
+		const [users, ...others] = told().map((answer) => JSON.parse(answer) as object[]);
+		expect(users).toHaveLength(2);
+		expect(others).toEqual([
+			[expect.objectContaining({ id: 'user-001', email })],
+			[{ token: expect.any(String) }],
+			expect.arrayContaining([expect.objectContaining({ id: 'resume-001' })]),
+			[expect.objectContaining({ id: 'resume-001', sections: expect.any(Array) })],
+			[expect.objectContaining({ userId: 'user-001', title: 'By an agent' })],
+			[{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' }],
+			[expect.objectContaining({ score: expect.any(Number) })],
+			[expect.objectContaining({ plan_id: SANDBOX_PLANS.pro })],
+		]);
+		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+	});
+
+	it('tells the model what each operation does, and what it bills', async () => {
+		await runAgent([]);
+		const offered = model.requests.at(-1)!.tools;
+		const descriptions = new Map(offered.map((tool) => [tool.name, tool.description]));
+		expect(descriptions.size).toBe(9);
+		expect(descriptions.get('Upgrade')).toMatch(/This bills: each call may charge a payment/);
+		expect(descriptions.get('Create_resume')).toMatch(/Each call creates another resume/);
+		expect(descriptions.get('Get_token')).toMatch(/issues a secret/);
+		for (const read of [
+			'Get_users',
+			'Get_user',
+			'Get_resumes',
+			'Get_resume',
+			'Download',
+			'Get_score',
+		]) {
+			expect(descriptions.get(read)).toMatch(/Changes nothing\.$/);
+		}
+		const upgrade = offered.find(({ name }) => name === 'Upgrade');
+		expect(upgrade!.parameters.required).toEqual(['email', 'planId']);
+	});
+
+	it('tells the model what went wrong and what to do, and goes on', async () => {
+		const before = instance.sandbox.requests.length;
+		await runAgent([
+			{ name: 'Upgrade', arguments: { email, planId: 'unknown' } },
+			{ name: 'Get_user', arguments: { userId: 'nobody' } },
+			{ name: 'Get_users', arguments: {} },
+		]);
+		const [refused, unknown, users] = told();
+		expect(refused).toContain('The service answered: wrong plan ID (plan-upgrade-2)');
+		expect(refused).toContain('Use the plan ID exactly as your account manager supplied it.');
+		expect(unknown).toContain('There is no user nobody.');
+		expect(users).toContain('user-001');
+		expect(sentSince(before)).toHaveLength(3);
+	});
+
+	it('sends nothing for an argument that is empty, and names it', async () => {
+		const before = instance.sandbox.requests.length;
+		await runAgent([
+			{ name: 'Get_user', arguments: { userId: '' } },
+			{ name: 'Get_resumes', arguments: { userId: ' ' } },
+			{ name: 'Get_resume', arguments: { resumeId: '' } },
+			{ name: 'Create_resume', arguments: { userId: '', title: 'A title' } },
+			{ name: 'Download', arguments: { resumeId: '' } },
+			{ name: 'Get_score', arguments: { resumeId: '' } },
+			{ name: 'Upgrade', arguments: { email: '', planId: SANDBOX_PLANS.pro } },
+			{ name: 'Upgrade', arguments: { email, planId: '' } },
+		]);
+		const fields = ['User', 'User', 'Resume', 'User', 'Resume', 'Resume', 'Email', 'Plan ID'];
+		expect(told()).toEqual(fields.map((field) => expect.stringContaining(`'${field}' is`)));
+		expect(told()).toEqual(fields.map(() => expect.stringContaining('Nothing was sent')));
+		expect(sentSince(before)).toEqual([]);
+	});
+
+	it('sends an upgrade whose outcome is unknown once, and another call as another purchase', async () => {
+		const before = instance.sandbox.requests.length;
+		instance.sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
+		const purchase = { name: 'Upgrade', arguments: { email, planId: SANDBOX_PLANS.basic } };
+		await runAgent([purchase, purchase], { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 });
+		const [first, second] = told();
+		expect(first).toContain('Outcome unknown');
+		expect(first).toContain('Read the current state before you send it again');
+		expect(second).toContain(SANDBOX_PLANS.basic);
+		expect(sentSince(before)).toEqual(['POST /v1/plan/upgrade', 'POST /v1/plan/upgrade']);
+	});
+});
+
+function plain(name: string, type: string, typeVersion: number, parameters: object): INode {
+	return { id: name, name, type, typeVersion, position: [0, 0], parameters: parameters as never };
+}
