@@ -278,7 +278,7 @@ export const pagination: INodeProperties = {
 					description: 'The query parameter that carries the page number, offset or cursor',
 				},
 				{
-					displayName: 'Size Parameter Name',
+					displayName: 'Size Parameter',
 					name: 'sizeParameterName',
 					type: 'string',
 					default: '',
