@@ -8,6 +8,7 @@ import {
 	NodeOperationError,
 } from 'n8n-workflow';
 
+import { triggerPanel } from './panel';
 import { properties } from './properties';
 import { receive } from './receive';
 
@@ -22,7 +23,7 @@ export class ResumeManagementTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
-		description: 'Starts the workflow when the resume-management service reports an event',
+		description: 'Starts the workflow on events of the resume-management service',
 		defaults: { name: 'Resume Management Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
@@ -43,6 +44,7 @@ export class ResumeManagementTrigger implements INodeType {
 				responseData: '',
 			},
 		],
+		triggerPanel,
 		properties,
 	};
 

@@ -5,7 +5,7 @@ const whenSigned = { show: { verification: ['hmac'] } };
 export const properties: INodeProperties[] = [
 	{
 		displayName:
-			'Hand the <b>Production URL</b> above to your account manager, who registers it with the service: it has no API for that. It receives events while this workflow is active. The <b>Test URL</b> receives only while you wait for a test event here, so never register it.',
+			'Open Webhook URLs above, choose Production URL, and hand it to your account manager, who registers it with the service: it has no API for that. It receives events once this workflow is published (active). The Test URL receives only while you wait for a test event here, so never register it.',
 		name: 'registrationNotice',
 		type: 'notice',
 		default: '',
@@ -20,11 +20,13 @@ export const properties: INodeProperties[] = [
 			{
 				name: '[All]',
 				value: '*',
+				action: 'On any event',
 				description: 'Any event, also one that this node does not know by name',
 			},
 			{
 				name: 'Resume Section Saved',
 				value: 'resumeSectionSaved',
+				action: 'On resume section saved',
 				description: 'A section of a resume was saved, or an event came without a name',
 			},
 		],

@@ -145,7 +145,7 @@ describe('in a new workflow', () => {
 		await showProductionUrl(page);
 		const panel = page.getByTestId('ndv');
 		const url = await panel.getByText(`${instance.n8n.url}/webhook/`).innerText();
-		await panel.getByText('Hand the Production URL above to your account manager').waitFor();
+		await panel.getByText('hand it to your account manager').waitFor();
 		journal.add('Panel of the trigger', new URL(url).pathname);
 		await renewScreenshot(panel, 'trigger');
 	});

@@ -44,14 +44,14 @@ export const upgrade: Operation = {
 			displayName: 'Plan ID',
 			name: 'planId',
 			required: true,
-			placeholder: 'e.g. plan-pro',
+			placeholder: 'e.g. plan_pro',
 			description: 'The ID of the plan to move to, as supplied by your account manager',
 		},
 		{
 			...suppliedId,
 			displayName: 'AI Token ID',
 			name: 'aiTokenId',
-			placeholder: 'e.g. ai-100',
+			placeholder: 'e.g. ai_tokens_100',
 			description:
 				'The ID of AI credits to attach to the upgrade, as supplied by your account manager. Left out when empty.',
 		},
