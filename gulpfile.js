@@ -12,11 +12,10 @@ const compile = () =>
 	});
 
 /** Icons, codex files and output schemas: the files that n8n's loader and editor read as they are. */
-const assets = () =>
-	src(['icons/*.svg', 'nodes/**/*.node.json', 'nodes/**/__schema__/**/*.json'], {
-		base: '.',
-		encoding: false,
-	}).pipe(dest('dist'));
+const assetFiles = ['icons/*.svg', 'nodes/**/*.node.json', 'nodes/**/__schema__/**/*.json'];
+
+const assets = () => src(assetFiles, { base: '.', encoding: false }).pipe(dest('dist'));
 
 exports.build = series(clean, compile, assets);
 exports.assets = assets;
+exports.assetFiles = assetFiles;

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
@@ -22,6 +23,8 @@ export interface N8nOptions {
 	port?: number;
 	/** More of n8n's environment variables; the ones of this process do not reach n8n. */
 	env?: Record<string, string>;
+	/** Takes each line that n8n writes. */
+	onLine?: (line: string) => void;
 	/** Ends a start that is under way. */
 	signal?: AbortSignal;
 }
@@ -60,6 +63,7 @@ export async function startN8n({
 	userFolder,
 	port: wantedPort,
 	env,
+	onLine,
 	signal,
 }: N8nOptions): Promise<N8n> {
 	signal?.throwIfAborted();
@@ -83,7 +87,7 @@ export async function startN8n({
 			stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
 		},
 	);
-	const log = collectLog(child);
+	const log = collectLog(child, onLine);
 	const n8n: N8n = {
 		url: `http://127.0.0.1:${port}`,
 		pid: child.pid!,
@@ -130,12 +134,13 @@ async function n8nEnvironment(userFolder: string, port: number): Promise<Record<
 	};
 }
 
-function collectLog(child: ChildProcess): () => string {
+function collectLog(child: ChildProcess, onLine: N8nOptions['onLine']): () => string {
 	let text = '';
 	for (const stream of [child.stdout, child.stderr]) {
 		stream?.setEncoding('utf8').on('data', (piece: string) => {
 			text = (text + piece).slice(-logCharacters);
 		});
+		if (stream && onLine) createInterface(stream).on('line', onLine);
 	}
 	return () => text;
 }

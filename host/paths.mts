@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-const packageName = 'n8n-nodes-resume-management';
+export const packageName = 'n8n-nodes-resume-management';
 
 /** The checkout that this file is part of. */
 export const projectRoot = join(import.meta.dirname, '..');

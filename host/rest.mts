@@ -91,6 +91,8 @@ export interface NodeTypeSummary {
 	name: string;
 	displayName: string;
 	version: number | number[];
+	/** What its codex file says. */
+	codex?: { alias?: string[] };
 	properties: Array<{ name: string }>;
 }
 

@@ -1,6 +1,7 @@
 /**
  * `npm start`: a real n8n with this package installed and the sandbox beside it, both on the loopback
- * address, until Ctrl-C.
+ * address, until Ctrl-C. `npm run dev`: the same with data of its own, following every change of the
+ * sources.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,8 +14,8 @@ import { requireSpace } from './disk.mts';
 import { connectExamples } from './events.mts';
 import { installHost, installPackage, packPackage } from './install.mts';
 import { tryLock } from './lock.mts';
-import { startN8n, type N8n } from './n8n.mts';
-import { dataFolder } from './paths.mts';
+import { startN8n, type N8n, type N8nOptions } from './n8n.mts';
+import { dataFolder, packageName } from './paths.mts';
 import { requireFreePort } from './ports.mts';
 import { reportTo } from './progress.mts';
 import { EditorApi, EditorApiError } from './rest.mts';
@@ -36,6 +37,7 @@ const help = `Starts n8n with the Resume Management nodes, and a sandbox of the 
   --port <number>          port of n8n (5678)
   --sandbox-port <number>  port of the sandbox (8787)
   --reset                  forget all data of this n8n and of the sandbox first
+  --watch                  follow changes of the sources, with data of its own (npm run dev)
   --help                   show this text
 
 The first start installs n8n, about 2.2 GB, and takes some minutes. Ctrl-C stops both.`;
@@ -44,6 +46,7 @@ interface Settings {
 	port: number;
 	sandboxPort: number;
 	reset: boolean;
+	watch: boolean;
 }
 
 /** @throws {Trouble} where the command line can't be understood */
@@ -54,6 +57,7 @@ function readSettings(): Settings | 'help' {
 		port: portNumber('--port', values.port),
 		sandboxPort: portNumber('--sandbox-port', values['sandbox-port']),
 		reset: values.reset,
+		watch: values.watch,
 	};
 }
 
@@ -64,6 +68,7 @@ function parseCommandLine() {
 				port: { type: 'string', default: '5678' },
 				'sandbox-port': { type: 'string', default: '8787' },
 				reset: { type: 'boolean', default: false },
+				watch: { type: 'boolean', default: false },
 				help: { type: 'boolean', default: false },
 			},
 		});
@@ -80,9 +85,10 @@ function portNumber(option: string, text: string): number {
 }
 
 /** Runs n8n and the sandbox until `signal` aborts. */
-async function run({ port, sandboxPort, reset }: Settings, signal: AbortSignal): Promise<void> {
+async function run(settings: Settings, signal: AbortSignal): Promise<void> {
+	const { port, sandboxPort, reset, watch } = settings;
 	const report = reportTo(process.stdout);
-	const folder = dataFolder();
+	const folder = watch ? join(dataFolder(), 'dev') : dataFolder();
 	const userFolder = join(folder, `n8n-${major}`);
 	await requireSpace(folder, neededGigabytes, 'XDG_DATA_HOME');
 	const unlock = await tryLock(join(folder, 'start.lock'));
@@ -100,13 +106,16 @@ async function run({ port, sandboxPort, reset }: Settings, signal: AbortSignal):
 		await buildPackage(report, signal);
 		const host = await installHost(major, report, signal);
 		if (reset) await rm(userFolder, { recursive: true, force: true });
+		const packages = join(userFolder, '.n8n', 'nodes');
+		// The tarball is not what was left there by the last changes.
+		if (watch) await rm(packages, { recursive: true, force: true });
 		await report('Installing the package into n8n', async () => {
 			const tarball = await packPackage(join(folder, 'package'), signal);
 			await installPackage(userFolder, tarball, signal);
 		});
 		const { url: editorUrl, ended } = (n8n = await report(
 			'Starting n8n',
-			async () => await startN8n({ host, userFolder, port, signal }),
+			async () => await startN8n({ host, userFolder, port, signal, ...(watch && reloading) }),
 		));
 		// After n8n, which answers 200 to every request while it migrates its database: events that
 		// wait in the sandbox would be lost (n8n/dist/abstract-server.js, setupHealthCheck).
@@ -120,7 +129,14 @@ async function run({ port, sandboxPort, reset }: Settings, signal: AbortSignal):
 			async () => await setUp(editorUrl, running),
 		);
 		console.log(summary(editorUrl, running.url, folder, setup));
-		await Promise.race([aborted(signal), ended]);
+		if (watch) {
+			// The compiler is loaded for those who need it.
+			const { watchPackage } = await import('./watch.mts');
+			const installed = join(packages, 'node_modules', packageName);
+			await Promise.race([watchPackage(installed, console.log, signal), ended]);
+		} else {
+			await Promise.race([aborted(signal), ended]);
+		}
 		if (!signal.aborted) throw new Trouble(`n8n ended. The end of its log:\n${n8n.logTail()}`);
 	} finally {
 		if (signal.aborted) console.log('\nStopping …');
@@ -129,6 +145,22 @@ async function run({ port, sandboxPort, reset }: Settings, signal: AbortSignal):
 		unlock();
 	}
 }
+
+/**
+ * Has n8n load an installed package anew when its files change, and say so (setupHotReload and
+ * reloadLoader in n8n/src/load-nodes-and-credentials.ts). Why it could not is in its log from the
+ * level "debug" on.
+ */
+const reloading: Pick<N8nOptions, 'env' | 'onLine'> = {
+	env: { N8N_DEV_RELOAD: 'true', N8N_LOG_LEVEL: 'debug' },
+	onLine: (line) => {
+		if (line.includes('Hot reload triggered')) console.log('✓ n8n loads the package anew');
+		if (line.includes('Hot reload failed')) {
+			const [, reason = '""'] = /"message":("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
+			console.log(`✗ n8n can't load the package: ${JSON.parse(reason)}`);
+		}
+	},
+};
 
 interface Setup {
 	examples: ExampleWorkflow[];

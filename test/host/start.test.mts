@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -13,6 +13,7 @@ import { reportTo } from '../../host/progress.mts';
 import { EditorApi } from '../../host/rest.mts';
 import { owner } from '../../host/workspace.mts';
 import { startMilliseconds } from './instance.mts';
+import { launchIn, whenReady, type Launcher } from './launcher.mts';
 
 let data: string;
 let port: number;
@@ -33,38 +34,12 @@ afterAll(async () => {
 	await rm(data, { recursive: true, force: true, maxRetries: 5 });
 });
 
-interface Launcher {
-	child: ChildProcess;
-	/** Everything that it has written. */
-	text(): string;
-	/** Settles when it has ended, with its exit code. */
-	exit: Promise<number | null>;
-}
-
 /** `npm start` as npm runs it, with data of its own. */
 function launch(...options: string[]): Launcher {
 	const ports = ['--port', String(port), '--sandbox-port', String(sandboxPort)];
-	const child = spawn(process.execPath, ['host/start.mts', ...ports, ...options], {
-		cwd: projectRoot,
-		env: { ...process.env, XDG_DATA_HOME: data },
-		stdio: ['ignore', 'pipe', 'pipe'],
-	});
-	running.push(child);
-	let text = '';
-	for (const stream of [child.stdout, child.stderr]) {
-		stream.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-	}
-	return { child, text: () => text, exit: once(child, 'close').then(([code]) => code as number) };
-}
-
-/** Waits for the last line that it writes; answers the milliseconds that it took. */
-async function whenReady(launcher: Launcher): Promise<number> {
-	const started = Date.now();
-	while (!launcher.text().includes('Ctrl-C stops both')) {
-		if (launcher.child.exitCode !== null) throw new Error(launcher.text());
-		await sleep(100);
-	}
-	return Date.now() - started;
+	const launcher = launchIn(projectRoot, data, ...ports, ...options);
+	running.push(launcher.child);
+	return launcher;
 }
 
 async function answers(address: string): Promise<boolean> {
