@@ -1,0 +1,270 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import type { ICredentialType, INodeProperties, INodeType } from 'n8n-workflow';
+import ts from 'typescript';
+import { parse } from 'yaml';
+import { projectRoot } from '../../host/paths.mts';
+import { readOperations, withOperations } from '../../scripts/operationsTable.mts';
+import { loadClass, readManifest } from '../../scripts/publicNames.mts';
+
+/** What people read, held against what there is. */
+
+function read(file: string): string {
+	return readFileSync(join(projectRoot, file), 'utf8');
+}
+
+function find(...patterns: string[]): string[] {
+	const exclude = (path: string) => /^(node_modules|dist|\.git)$/.test(path.split('/')[0] ?? '');
+	return globSync(patterns, { cwd: projectRoot, exclude });
+}
+
+/** The worked example of CONTRIBUTING.md, which is not in the package. */
+const newOperation = {
+	name: 'User → Connect',
+	file: 'nodes/ResumeManagement/resources/user/connect.ts',
+};
+
+const pages = find('*.md', 'docs/*.md').filter((file) => file !== 'LICENSE.md');
+const workflows = find('workflows/*.json');
+const { n8n } = readManifest(projectRoot);
+const descriptions = n8n.nodes.map((file) => loadClass<INodeType>(projectRoot, file).description);
+const credential = loadClass<ICredentialType>(projectRoot, n8n.credentials[0]!);
+const operations = readOperations(projectRoot);
+
+/** The text outside of code blocks. */
+const prose = (page: string) => read(page).replace(/^ *```.*?^ *```/gms, '');
+const codeSpans = (page: string) => all(prose(page), /`([^`\n]+)`/g);
+
+function all(text: string, pattern: RegExp): string[] {
+	return Array.from(text.matchAll(pattern), ([, found]) => found!);
+}
+
+it('has pages to check', () => {
+	expect(pages).toEqual(
+		expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/errors.md']),
+	);
+});
+
+it("shows the node's operations in README as `npm run docs` writes them", () => {
+	const readme = read('README.md');
+	expect(readme).toBe(withOperations(readme, projectRoot));
+});
+
+it('shows every example workflow in README', () => {
+	const linked = all(read('README.md'), /\]\((workflows\/[^)]+)\)/g);
+	expect(linked).toEqual(expect.arrayContaining(workflows));
+});
+
+describe.each(pages)('%s', (page) => {
+	it('links to files and headings that exist', () => {
+		const broken = all(prose(page), /\]\((?!\w+:)([^)\s]+)\)/g).filter((link) => {
+			const [path, anchor] = link.split('#');
+			const file = path ? relative('.', join(dirname(page), path)) : page;
+			if (!existsSync(join(projectRoot, file))) return true;
+			return anchor !== undefined && !anchors(file).includes(anchor);
+		});
+		expect(broken).toEqual([]);
+	});
+
+	it('runs scripts that exist', () => {
+		const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+		const run = all(read(page), /\bnpm (?:run )?((?<=run )[\w:]+|test\b|start\b)/g);
+		expect(run.filter((script) => !(script in scripts))).toEqual([]);
+	});
+
+	it('names files that exist', () => {
+		const topLevel = new Set(find('*').map((path) => basename(path)));
+		const names = new Set(find('**/*', '.github/**/*').map((path) => basename(path)));
+		const missing = codeSpans(page).filter((span) => {
+			if (span === newOperation.file) return false;
+			if (/^[\w.-]+\/[\w./<>-]*$/.test(span) && topLevel.has(span.split('/')[0]!)) {
+				return !existsSync(join(projectRoot, span.replace(/<.*/, '')));
+			}
+			return /^[\w.-]+\.(mts|ts|cjs|mjs|json|md|yml|yaml)$/.test(span) && !names.has(span);
+		});
+		expect(missing).toEqual([]);
+	});
+
+	it('names operations that exist', () => {
+		const resources = new Set(operations.map(({ resource }) => resource));
+		const known = operations.map(({ resource, name }) => `${resource} → ${name}`);
+		known.push(newOperation.name);
+		const named = all(prose(page), /\b(\w+ → [A-Z]\w*(?: [A-Z]\w*)*)/g).filter((one) =>
+			resources.has(one.split(' ')[0]!),
+		);
+		expect(named.filter((one) => !known.includes(one))).toEqual([]);
+	});
+
+	it('names requests of the partner API', () => {
+		const { paths } = parse(read('openapi/partner-api.yaml')) as { paths: Record<string, object> };
+		const known = Object.entries(paths).flatMap(([path, methods]) =>
+			Object.keys(methods).map(
+				(method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+			),
+		);
+		const named = codeSpans(page).filter((span) => /^(GET|POST|PUT|PATCH|DELETE) \//.test(span));
+		expect(named.filter((one) => !known.includes(one))).toEqual([]);
+	});
+
+	it('names fields, and nodes of examples, as they are called', () => {
+		const named = all(prose(page).replace(/`[^`]*`/g, ''), /(?<![\w_])_([^_\n]+)_(?![\w_])/g);
+		expect(named.filter((label) => !labels.has(label))).toEqual([]);
+	});
+
+	it('names identifiers that occur in the code', () => {
+		const named = codeSpans(page).filter(
+			(span) => /^[a-z]+[A-Z]\w*$|^[a-z]+(_[a-z\d]+)+$/.test(span) && !/^n8n/i.test(span),
+		);
+		expect(named.filter((name) => !identifiers.has(name))).toEqual([]);
+	});
+});
+
+describe('the worked example of CONTRIBUTING.md', () => {
+	const code = /```ts\n(.*?)```/s.exec(read('CONTRIBUTING.md'))![1]!.replace(/^ {3}/gm, '');
+
+	it('compiles', () => {
+		const { options } = ts.parseJsonConfigFileContent(
+			ts.readConfigFile(join(projectRoot, 'tsconfig.json'), ts.sys.readFile).config,
+			ts.sys,
+			projectRoot,
+		);
+		const path = join(projectRoot, newOperation.file);
+		const host = ts.createCompilerHost(options);
+		const { readFile, fileExists } = host;
+		host.readFile = (file) => (file === path ? code : readFile(file));
+		host.fileExists = (file) => file === path || fileExists(file);
+		const program = ts.createProgram([path], { ...options, noEmit: true }, host);
+		const found = ts.getPreEmitDiagnostics(program, program.getSourceFile(path));
+		expect(found.map(({ messageText }) => messageText)).toEqual([]);
+	}, 60_000);
+});
+
+/** Labels of n8n itself that the pages mention. */
+const n8nLabels = [
+	// The HTTP Request node.
+	...['Authentication', 'Predefined Credential Type', 'Credential Type'],
+	// What n8n adds to a credential (n8n-workflow/src/credential-domain-restrictions.ts).
+	...['Allowed HTTP Request Domains', 'Specific Domains', 'None'],
+	// Request Options, which n8n adds to declarative nodes (n8n-core/src/nodes-loader/constants.ts).
+	...['Batching', 'Timeout'],
+	// The Remove Duplicates and Loop Over Items nodes, and the list of executions.
+	...['Remove Items Processed in Previous Executions', 'Value Is New'],
+	...['Batch Size', 'Retry execution'],
+];
+
+const labels = new Set([
+	...n8nLabels,
+	...descriptions.flatMap(({ displayName, properties }) => [displayName, ...labelsOf(properties)]),
+	...[credential.displayName, ...labelsOf(credential.properties)],
+	...workflows.flatMap((file) =>
+		(JSON.parse(read(file)) as { nodes: Array<{ name: string }> }).nodes.map(({ name }) => name),
+	),
+	// A heading of Keep a Changelog, and the convention itself in CONTRIBUTING.md.
+	...['Security', 'italics'],
+]);
+
+/** Names of fields and of what can be chosen in them, at every depth. */
+function labelsOf(entries: object[]): string[] {
+	return (entries as Array<Partial<INodeProperties> & { values?: object[] }>).flatMap(
+		({ displayName, name, options, values, modes }) => [
+			...[displayName, name].filter((label) => label !== undefined),
+			...labelsOf([...(options ?? []), ...(values ?? []), ...(modes ?? [])]),
+		],
+	);
+}
+
+const sources = find(
+	'{nodes,credentials,sandbox,openapi,host,scripts,test,workflows}/**/*.{ts,mts,yaml,json}',
+);
+const identifiers = new Set(sources.flatMap((file) => read(file).match(/\w+/g) ?? []));
+
+/** As GitHub makes them of headings. */
+function anchors(file: string): string[] {
+	return all(read(file), /^#+ (.+)$/gm).map((heading) =>
+		heading
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N} _-]/gu, '')
+			.replaceAll(' ', '-'),
+	);
+}
+
+describe('messages', () => {
+	/** Messages in the code, with `…` for what is put in. */
+	const messages = [
+		...find('nodes/ResumeManagement/request/**/*.ts').flatMap((file) => sentences(syntax(file))),
+		...find('nodes/*/resources/*/*.ts').flatMap((file) => {
+			const unconfirmed = nodesIn(syntax(file)).filter(
+				(one) => ts.isPropertyAssignment(one) && one.name.getText() === 'unconfirmed',
+			);
+			return unconfirmed.flatMap(sentences);
+		}),
+		...find('nodes/*/*.node.ts').flatMap((file) =>
+			nodesIn(syntax(file)).filter(ts.isNewExpression).flatMap(sentences),
+		),
+	].filter((message) => message !== "'…' … [item …]");
+	const symptoms = ['docs/errors.md', 'README.md'].flatMap((page) =>
+		all(read(page), /^\| ((?:`[^`]+`(?:, )?)+) +\|/gm).flatMap((cell) => all(cell, /`([^`]+)`/g)),
+	);
+	const shown = symptoms.filter((symptom) => /^[A-Z'].* /.test(symptom));
+
+	it('are found in the code', () => {
+		expect(messages.length).toBeGreaterThan(30);
+		expect(shown.length).toBeGreaterThan(30);
+	});
+
+	it('are all explained in docs/errors.md', () => {
+		const missing = messages.filter((message) => !shown.some((one) => fits(one, message)));
+		expect(missing).toEqual([]);
+	});
+
+	it('are explained in the words of the code', () => {
+		const unknown = shown.filter((one) => !messages.some((message) => fits(one, message)));
+		expect(unknown).toEqual([]);
+	});
+
+	it('of every code of the service are explained', () => {
+		const codes = all(read('nodes/ResumeManagement/request/judge.ts'), /^\t'([a-z-]+-\d+)': \{/gm);
+		expect(codes).toHaveLength(5);
+		const explained = read('docs/errors.md');
+		expect(codes.filter((code) => !explained.includes(`(${code})\``))).toEqual([]);
+	});
+
+	it("of the credential's test are explained in docs/credentials.md", () => {
+		const rules = credential.test?.rules?.map(({ properties }) => properties.message) ?? [];
+		expect(rules.length).toBeGreaterThan(2);
+		const explained = codeSpans('docs/credentials.md');
+		expect(rules.filter((message) => !explained.includes(message))).toEqual([]);
+	});
+
+	/** Whether a symptom is this message, `…` in it standing for anything. */
+	function fits(symptom: string, message: string): boolean {
+		const pattern = message.split('…').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+		return new RegExp(`^${pattern.join('.*')}$`).test(symptom);
+	}
+
+	/** The texts that are a message: one sentence without a full stop. Descriptions have one. */
+	function sentences(node: ts.Node): string[] {
+		return nodesIn(node)
+			.flatMap((one) => {
+				if (ts.isTemplateExpression(one)) {
+					const { head, templateSpans } = one;
+					return head.text + templateSpans.map(({ literal }) => `…${literal.text}`).join('');
+				}
+				if (ts.isCallExpression(one) && one.expression.getText() === 'this.reject') {
+					return `'…' ${(one.arguments[1] as ts.StringLiteral).text}`;
+				}
+				return ts.isStringLiteralLike(one) ? one.text.replace(/\$/g, '…') : [];
+			})
+			.filter((text) => /^[A-Z'].* /.test(text) && !/\.(\s|$)/.test(text));
+	}
+
+	function nodesIn(node: ts.Node): ts.Node[] {
+		const found = [node];
+		ts.forEachChild(node, (child) => void found.push(...nodesIn(child)));
+		return found;
+	}
+
+	function syntax(file: string): ts.SourceFile {
+		return ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
+	}
+});
