@@ -97,10 +97,15 @@ describe('upgrade-after-payment.json', () => {
 		const deliveries = (await ledger(id)).length + 1;
 		const answer = await post('upgrade-after-payment', { id, email, planId });
 		expect([answer.status, answer.data]).toEqual([200, { status: 'success' }]);
+		return await settled(id, deliveries);
+	}
+
+	/** The rows of a payment, once there are so many and none of them is under way. */
+	async function settled(id: string, deliveries: number) {
 		for (;;) {
 			const rows = await ledger(id);
-			const settled = rows.every(({ state }) => state !== 'started');
-			if (rows.length === deliveries && settled) return rows;
+			const done = rows.every(({ state }) => state !== 'started');
+			if (rows.length === deliveries && done) return rows;
 			await sleep(100);
 		}
 	}
@@ -116,6 +121,7 @@ describe('upgrade-after-payment.json', () => {
 	const ava = 'ava.rossi@example.com';
 	const ethan = 'ethan.dubois@example.com';
 	const sophia = 'sophia.keller@example.com';
+	const mason = 'mason.silva@example.com';
 
 	example('upgrade-after-payment', 'upgrades once for a payment that comes twice', async () => {
 		expect(await pay('pay_1', ava, SANDBOX_PLANS.pro)).toEqual([
@@ -129,6 +135,15 @@ describe('upgrade-after-payment.json', () => {
 		const rows = await pay('pay_1', ava, SANDBOX_PLANS.pro);
 		expect(rows.map(({ state }) => state)).toEqual(['upgraded', 'repeated']);
 		expect(billed(ava)).toEqual([{ plan_id: SANDBOX_PLANS.pro }]);
+	});
+
+	example('upgrade-after-payment', 'upgrades once for deliveries at the same moment', async () => {
+		const payment = { id: 'pay_5', email: mason, planId: SANDBOX_PLANS.pro };
+		const deliveries = Array.from({ length: 5 }, () => post('upgrade-after-payment', payment));
+		await Promise.all(deliveries);
+		const states = (await settled('pay_5', 5)).map(({ state }) => state);
+		expect(states.sort()).toEqual([...Array<string>(4).fill('repeated'), 'upgraded']);
+		expect(billed(mason)).toHaveLength(1);
 	});
 
 	example('upgrade-after-payment', 'notes why an upgrade was refused', async () => {
@@ -256,6 +271,12 @@ describe('nightly-sync.json', () => {
 		expect(execution.status).toBe('success');
 		expect(outcome(execution)).toMatchObject({ resumes: resumes().length, saved: 0 });
 		expect(await rowsBy()).toEqual(before);
+
+		// Of a batch, the execution keeps one item, however many resumes there are.
+		const { runData } = execution.data.resultData;
+		expect(Object.keys(runData)).not.toContain('Whole resume');
+		const batches = runData['Sync a batch']!.map(({ data }) => data?.main?.[0]?.length);
+		expect(batches).toEqual([1, 1, 1]);
 	});
 
 	example('nightly-sync', 'saves what has changed, whatever the order of its fields', async () => {
