@@ -23,7 +23,7 @@ export class CommandError extends Error {
 }
 
 /** `PATH` with the Node.js that runs this first: what npm starts must not fall back to an older one. */
-export const pathWithThisNode = [dirname(process.execPath), process.env.PATH].join(delimiter);
+const pathWithThisNode = [dirname(process.execPath), process.env.PATH].join(delimiter);
 
 /**
  * Runs a command to its end and answers what it wrote to standard output.

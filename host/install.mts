@@ -10,7 +10,7 @@ import {
 	rm,
 	writeFile,
 } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { CommandError, runCommand } from './command.mts';
 import { requireSpace } from './disk.mts';
 import { tryLock, waitForLock } from './lock.mts';
@@ -20,11 +20,11 @@ import { Trouble } from './trouble.mts';
 
 /** An installed n8n. */
 export interface Host {
-	/** Major version of n8n. */
-	major: number;
 	folder: string;
 	/** n8n's command, a script for Node.js. */
 	cli: string;
+	/** The Node.js that runs it: the one that the host pins, or this one where that has no such platform. */
+	node: string;
 }
 
 const packageFiles = ['package.json', 'package-lock.json'];
@@ -35,59 +35,67 @@ const neededGigabytes = 3.5;
 const quietFlags = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 /**
- * The n8n of `host/n8n-<major>`, installed on first use into the cache, in a folder named by its
+ * The n8n of `host/n8n-<name>`, installed on first use into the cache, in a folder named by its
  * lock file and this Node.js. An interrupted installation is never taken for a whole one, and a
  * second process waits for the first.
  *
  * @throws {Trouble} where network, disk or compiler are missing
  */
 export async function installHost(
-	major: number,
+	name: string | number,
 	report: Report = quietly,
 	signal?: AbortSignal,
 ): Promise<Host> {
 	const cache = cacheFolder();
-	const folder = join(cache, await hostName(major));
-	const host = { major, folder, cli: join(folder, 'node_modules', 'n8n', 'bin', 'n8n') };
-	if (existsSync(folder)) return host;
+	const folder = join(cache, await hostName(name));
+	if (existsSync(folder)) return hostIn(folder);
 
-	const lock = join(cache, `n8n-${major}.lock`);
+	const lock = join(cache, `n8n-${name}.lock`);
 	const release =
 		(await tryLock(lock)) ??
 		(await report(
-			`Waiting for another process that installs n8n ${major}`,
+			`Waiting for another process that installs n8n ${name}`,
 			async () => await waitForLock(lock, signal),
 		));
 	try {
-		if (existsSync(folder)) return host;
+		if (existsSync(folder)) return hostIn(folder);
 		await removeInterrupted(folder);
 		await requireSpace(cache, neededGigabytes, 'XDG_CACHE_HOME');
 		const unfinished = await mkdtemp(`${folder}${unfinishedMark}`);
 		try {
-			await installInto(unfinished, major, report, signal);
+			await installInto(unfinished, name, report, signal);
 			await rename(unfinished, folder);
 		} catch (error) {
 			await rm(unfinished, { recursive: true, force: true, maxRetries: 5 });
 			throw error;
 		}
-		return host;
+		return hostIn(folder);
 	} finally {
 		release();
 	}
 }
 
+function hostIn(folder: string): Host {
+	const [node = process.execPath] = globSync('node_modules/node-*/bin/node', { cwd: folder });
+	return {
+		folder,
+		cli: join(folder, 'node_modules', 'n8n', 'bin', 'n8n'),
+		node: resolve(folder, node),
+	};
+}
+
 async function installInto(
 	folder: string,
-	major: number,
+	name: string | number,
 	report: Report,
 	signal?: AbortSignal,
 ): Promise<void> {
 	for (const file of packageFiles) {
-		await copyFile(join(sourceFolder(major), file), join(folder, file));
+		await copyFile(join(sourceFolder(name), file), join(folder, file));
 	}
 	await checkRegistry(folder, signal);
 	await report(
-		`Installing n8n ${major} from the npm registry (once, some minutes)`,
+		`Installing n8n ${name} from the npm registry (once, some minutes)`,
 		async () => await installDependencies(folder, signal),
 	);
 	await report(
@@ -128,16 +136,16 @@ export async function installPackage(
 }
 
 /** What is pinned: a `package.json` and its lock file. */
-function sourceFolder(major: number): string {
-	return join(projectRoot, 'host', `n8n-${major}`);
+function sourceFolder(name: string | number): string {
+	return join(projectRoot, 'host', `n8n-${name}`);
 }
 
 /** Every input of an installation that can change what comes out, as a folder's name. */
-async function hostName(major: number): Promise<string> {
+async function hostName(name: string | number): Promise<string> {
 	const hash = createHash('sha256');
-	for (const file of packageFiles) hash.update(await readFile(join(sourceFolder(major), file)));
+	for (const file of packageFiles) hash.update(await readFile(join(sourceFolder(name), file)));
 	const node = `node${process.versions.node.split('.')[0]}-${process.platform}-${process.arch}`;
-	return `n8n-${major}-${hash.digest('hex').slice(0, 16)}-${node}`;
+	return `n8n-${name}-${hash.digest('hex').slice(0, 16)}-${node}`;
 }
 
 const unfinishedMark = '.unfinished-';

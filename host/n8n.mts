@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
-import { endGroup, pathWithThisNode } from './command.mts';
+import { endGroup } from './command.mts';
 import type { Host } from './install.mts';
 import { freePort } from './ports.mts';
 import { shutdownMilliseconds } from './shutdown.mts';
@@ -70,7 +70,7 @@ export async function startN8n({
 	const port = wantedPort ?? (await freePort());
 	await mkdir(join(userFolder, filesFolder), { recursive: true });
 	const child = spawn(
-		process.execPath,
+		host.node,
 		[
 			'--import',
 			pathToFileURL(join(import.meta.dirname, 'orphan-guard.mts')).href,
@@ -80,7 +80,11 @@ export async function startN8n({
 		{
 			// n8n reads a file .env of its working directory.
 			cwd: userFolder,
-			env: { ...inheritedEnvironment(), ...(await n8nEnvironment(userFolder, port)), ...env },
+			env: {
+				...inheritedEnvironment(),
+				...(await n8nEnvironment(host.node, userFolder, port)),
+				...env,
+			},
 			// A process group of its own: Ctrl-C reaches this process alone, and what n8n starts ends with it.
 			detached: true,
 			// The fourth is the pipe of the orphan guard, orphanGuardDescriptor.
@@ -112,9 +116,13 @@ function inheritedEnvironment(): Record<string, string | undefined> {
 	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
 }
 
-async function n8nEnvironment(userFolder: string, port: number): Promise<Record<string, string>> {
+async function n8nEnvironment(
+	node: string,
+	userFolder: string,
+	port: number,
+): Promise<Record<string, string>> {
 	return {
-		PATH: pathWithThisNode,
+		PATH: [dirname(node), process.env.PATH].join(delimiter),
 		NODE_ENV: 'production',
 		N8N_USER_FOLDER: userFolder,
 		N8N_RESTRICT_FILE_ACCESS_TO: join(userFolder, filesFolder),

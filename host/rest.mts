@@ -7,6 +7,7 @@ import type {
 	IDataObject,
 	INode,
 	INodeExecutionData,
+	INodeProperties,
 	IRunExecutionData,
 } from 'n8n-workflow';
 
@@ -93,7 +94,7 @@ export interface NodeTypeSummary {
 	version: number | number[];
 	/** What its codex file says. */
 	codex?: { alias?: string[] };
-	properties: Array<{ name: string }>;
+	properties: INodeProperties[];
 }
 
 /** n8n refused a request; the message is n8n's own. */
@@ -110,6 +111,7 @@ export class EditorApiError extends Error {
 const unfinished = ['new', 'running', 'waiting', 'unknown'];
 const executionStates = [...unfinished, 'canceled', 'crashed', 'error', 'success'];
 const pollMilliseconds = 150;
+const busyMilliseconds = 60_000;
 const rowsAPage = 250;
 
 /**
@@ -380,15 +382,21 @@ export class EditorApi {
 		return data;
 	}
 
+	/** n8n answers 503 while its database is too busy to answer the check of its health: a read waits. */
 	async #sendPlain<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
-		const { status, data } = await this.#http.request<Answer & { message?: string }>({
-			method,
-			url: path,
-			data: body,
-		});
-		if (status >= 400) {
-			throw new EditorApiError(`${method} ${path}`, status, data.message ?? JSON.stringify(data));
+		const deadline = Date.now() + busyMilliseconds;
+		for (;;) {
+			const { status, data } = await this.#http.request<Answer & { message?: string }>({
+				method,
+				url: path,
+				data: body,
+			});
+			if (status < 400) return data;
+			if (status !== 503 || method !== 'GET' || Date.now() > deadline) {
+				const message = data.message ?? JSON.stringify(data);
+				throw new EditorApiError(`${method} ${path}`, status, message);
+			}
+			await sleep(pollMilliseconds);
 		}
-		return data;
 	}
 }

@@ -1,15 +1,30 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { INodeExecutionData } from 'n8n-workflow';
+import type {
+	IDataObject,
+	INode,
+	INodeCredentials,
+	INodeExecutionData,
+	INodeParameters,
+} from 'n8n-workflow';
 import { connectExamples } from '../../host/events.mts';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
 import { startN8n, type N8n } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
-import { EditorApi, type Credential, type Execution } from '../../host/rest.mts';
-import { owner, prepareWorkspace, type ExampleWorkflow } from '../../host/workspace.mts';
+import { EditorApi, type Execution } from '../../host/rest.mts';
+import {
+	owner,
+	prepareWorkspace,
+	type ExampleWorkflow,
+	type ServiceAccess,
+} from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
+
+// A whole n8n on a machine that may have other work.
+jest.setTimeout(120_000);
 
 /** The first run on a machine installs n8n. */
 export const startMilliseconds = 15 * 60_000;
@@ -27,6 +42,10 @@ export interface EmptyInstance {
 	binaryFolder: string;
 	/** The rows of a data table, by its name. */
 	readTable(name: string): Promise<Array<Record<string, unknown>>>;
+	/** Adds a credential for the sandbox, but for what `data` says; answers a node's reference to it. */
+	addCredential(data?: Partial<ServiceAccess>): Promise<INodeCredentials>;
+	/** Runs a node after the manual trigger `Start`, in a workflow of their own, to its end. */
+	runNode(node: NodeToRun): Promise<Execution>;
 	/** Starts n8n again after `n8n.stop()`, with the same data and at the same address. */
 	startN8nAgain(): Promise<void>;
 	/** Ends both and removes their data. */
@@ -35,27 +54,41 @@ export interface EmptyInstance {
 
 /** With the credential and the examples in place, as `npm start` does. */
 export interface Instance extends EmptyInstance {
-	/** The sandbox's, which the examples use. */
-	credential: Credential;
 	examples: ExampleWorkflow[];
-	/** Runs a workflow of `workflows/` that is started by hand, by its file's name, to its end. */
-	runExample(file: string): Promise<Execution>;
 	/** The id of a workflow of `workflows/`, by its file's name. */
 	exampleId(file: string): string;
 }
 
+export interface NodeToRun {
+	type: string;
+	typeVersion?: number;
+	parameters: INodeParameters;
+	credentials: INodeCredentials;
+	onError?: INode['onError'];
+	/** What `Start` gives out: one empty item without it. */
+	items?: IDataObject[];
+	timeoutMilliseconds?: number;
+}
+
+/** The name of the node that {@link EmptyInstance.runNode} runs. */
+const nodeName = 'Node';
+
 /** Items of a node's output, in its only or last run. */
-export function outputOf(execution: Execution, node: string, index = 0): INodeExecutionData[] {
+export function outputOf(execution: Execution, node = nodeName, index = 0): INodeExecutionData[] {
 	return execution.data.resultData.runData[node]?.at(-1)?.data?.main?.[index] ?? [];
 }
 
-/** Of the n8n to test, one that `host/` has a folder for. */
-const major = Number(process.env.N8N_MAJOR ?? 2);
+/** The n8n to test, by its folder `n8n-<name>` in `host/`; main.mts sets it. */
+const tested = process.env.TESTED_N8N ?? '2';
 
-/**
- * n8n runs at its most talkative, so that its log shows what could leak into it.
- * @param env more of n8n's environment variables
- */
+const environment = {
+	// At its most talkative n8n shows what could leak into its log.
+	N8N_LOG_LEVEL: 'debug',
+	// n8n 1 has no pool by default, and writes the state of an execution before its data then.
+	DB_SQLITE_POOL_SIZE: '3',
+};
+
+/** @param env more of n8n's environment variables */
 export async function startEmptyInstance(env: Record<string, string> = {}): Promise<EmptyInstance> {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-host-'));
 	const userFolder = join(folder, 'n8n');
@@ -67,25 +100,33 @@ export async function startEmptyInstance(env: Record<string, string> = {}): Prom
 		await rm(folder, { recursive: true, force: true });
 	};
 	try {
-		const host = await installHost(major, reportTo(process.stderr));
+		const host = await installHost(tested, reportTo(process.stderr));
 		await installPackage(userFolder, await packPackage(folder));
-		const options = { host, userFolder, env: { N8N_LOG_LEVEL: 'debug', ...env } };
+		const options = { host, userFolder, env: { ...environment, ...env } };
 		n8n = await startN8n(options);
-		sandbox = await startSandbox({ port: 0, record: true });
+		const server = (sandbox = await startSandbox({ port: 0, record: true }));
 		const api = new EditorApi(n8n.url);
 		await api.signIn(owner);
 
 		const instance: EmptyInstance = {
 			api,
 			n8n,
-			sandbox,
+			sandbox: server,
 			filesFolder: join(userFolder, '.n8n-files'),
 			readTable: async (name) => {
 				const table = (await api.listDataTables()).find((one) => one.name === name);
 				if (table === undefined) throw new Error(`There is no data table ${name}`);
 				return await api.readRows(table.id);
 			},
-			binaryFolder: join(userFolder, '.n8n', major === 1 ? 'binaryData' : 'storage'),
+			binaryFolder: join(userFolder, '.n8n', tested === '2' ? 'storage' : 'binaryData'),
+			addCredential: async (data = {}) => {
+				const access = { baseUrl: server.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
+				const type = 'resumeManagementApi';
+				const definition = { name: randomUUID(), type, data: { ...access, ...data } };
+				const { id, name } = await api.createCredential(definition);
+				return { [type]: { id, name } };
+			},
+			runNode: async (node) => await runNode(api, node),
 			startN8nAgain: async () => {
 				const port = Number(new URL(instance.n8n.url).port);
 				n8n = instance.n8n = await startN8n({ ...options, port });
@@ -118,7 +159,6 @@ async function prepare({
 	const { baseUrl, webhooks } = sandbox;
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	const examples = await prepareWorkspace(api, access);
-	const [credential] = await api.listCredentials();
 	const route = { api, editorUrl: n8n.url, webhooks, secret: webhookSecret };
 	const problems = await connectExamples(route, examples);
 	if (problems.length > 0) throw new Error(problems.join('\n'));
@@ -129,10 +169,31 @@ async function prepare({
 		return example.id;
 	};
 	return {
-		credential: credential!,
 		examples,
 		exampleId,
-		runExample: async (file) =>
-			await api.waitForExecution(await api.runWorkflow(exampleId(file), 'Start')),
 	};
+}
+
+async function runNode(
+	api: EditorApi,
+	{ typeVersion = 1, items, timeoutMilliseconds, ...node }: NodeToRun,
+): Promise<Execution> {
+	const { id } = await api.createWorkflow({
+		name: randomUUID(),
+		nodes: [
+			{
+				id: 'start',
+				name: 'Start',
+				type: 'n8n-nodes-base.manualTrigger',
+				typeVersion: 1,
+				position: [0, 0],
+				parameters: {},
+			},
+			{ id: 'node', name: nodeName, typeVersion, position: [200, 0], ...node },
+		],
+		connections: { Start: { main: [[{ node: nodeName, type: 'main', index: 0 }]] } },
+		settings: { executionOrder: 'v1' },
+		...(items && { pinData: { Start: items.map((json) => ({ json })) } }),
+	});
+	return await api.waitForExecution(await api.runWorkflow(id, 'Start'), timeoutMilliseconds);
 }

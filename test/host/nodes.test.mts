@@ -1,32 +1,54 @@
-import axios from 'axios';
-import type { INodeExecutionData } from 'n8n-workflow';
-import { connectExamples } from '../../host/events.mts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { IDataObject, INodeParameters, INodePropertyOptions } from 'n8n-workflow';
 import { freePort } from '../../host/ports.mts';
 import type { CredentialTestResult, Execution } from '../../host/rest.mts';
-import { prepareWorkspace } from '../../host/workspace.mts';
-import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
-import { startInstance, startMilliseconds, webhookSecret, type Instance } from './instance.mts';
+import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import {
+	outputOf,
+	startEmptyInstance,
+	startMilliseconds,
+	webhookSecret,
+	type EmptyInstance,
+	type NodeToRun,
+} from './instance.mts';
 
-let instance: Instance;
+/** The package in a real n8n, node by node. */
+
+const type = 'n8n-nodes-resume-management.resumeManagement';
+
+let instance: EmptyInstance;
 
 beforeAll(async () => {
-	instance = await startInstance();
+	instance = await startEmptyInstance();
 }, startMilliseconds);
 
 afterAll(async () => {
 	await instance?.close();
 }, 60_000);
 
-/** Items of a node's output in its only run. */
-function output(execution: Execution, node: string, index = 0): INodeExecutionData[] {
-	return execution.data.resultData.runData[node]?.[0]?.data?.main?.[index] ?? [];
+/** Runs the node with the sandbox's credential. */
+async function run(parameters: INodeParameters, more: Partial<NodeToRun> = {}): Promise<Execution> {
+	const credentials = await instance.addCredential();
+	return await instance.runNode({ type, parameters, credentials, ...more });
 }
 
-describe('the package in n8n', () => {
-	it('registers the node and the credential under their public names', async () => {
+/** Rows of the sandbox's database. */
+function query(sql: string, ...values: string[]): IDataObject[] {
+	const rows = instance.sandbox.database.prepare(sql).all(...values);
+	return rows.map((row) => ({ ...row }) as IDataObject);
+}
+
+describe('node types', () => {
+	it('are registered under their public names, with the credential type', async () => {
 		const nodes = await instance.api.nodeTypes();
-		const node = nodes.find(({ name }) => name === 'n8n-nodes-resume-management.resumeManagement');
-		expect(node).toMatchObject({ displayName: 'Resume Management', version: 1 });
+		const found = nodes.filter(({ name }) => name.startsWith('n8n-nodes-resume-management.'));
+		expect(found.map(({ name, displayName, version }) => [name, displayName, version])).toEqual(
+			expect.arrayContaining([
+				[type, 'Resume Management', 1],
+				[`${type}Trigger`, 'Resume Management Trigger', 1],
+			]),
+		);
 
 		const credentials = await instance.api.credentialTypes();
 		const credential = credentials.find(({ name }) => name === 'resumeManagementApi');
@@ -35,49 +57,9 @@ describe('the package in n8n', () => {
 			expect.arrayContaining(['baseUrl', 'privateKey', 'webhookSecret']),
 		);
 	});
-
-	it('serves the output schemas where the editor asks for them', async () => {
-		for (const [path, field] of [
-			['resumeManagement/1.0.0/plan/upgrade', 'plan_id'],
-			['resumeManagement/1.0.0/user/getToken', 'token'],
-			['resumeManagementTrigger/1.0.0', 'deliveryId'],
-		]) {
-			const address = `/schemas/n8n-nodes-resume-management.${path}.json`;
-			const { data } = await axios.get<{ properties: object }>(instance.n8n.url + address);
-			expect(data.properties).toHaveProperty(field!);
-		}
-	});
-
-	it('is set up once, however often the launcher runs', async () => {
-		const { api, n8n, sandbox, examples } = instance;
-		const { webhooks } = sandbox;
-		const access = {
-			baseUrl: sandbox.baseUrl,
-			privateKey: SANDBOX_KEYS.live,
-			webhookSecret: '',
-		};
-		expect(await prepareWorkspace(api, access)).toEqual(examples);
-		expect(await api.listWorkflows()).toHaveLength(examples.length);
-		expect(await api.listCredentials()).toHaveLength(2);
-		expect(await api.listDataTables()).toHaveLength(3);
-
-		const route = { api, editorUrl: n8n.url, webhooks, secret: webhookSecret };
-		const registered = webhooks.list();
-		expect(await connectExamples(route, examples)).toEqual([]);
-		expect(webhooks.list()).toEqual(registered);
-		expect(registered).toEqual([
-			expect.objectContaining({ style: 'header', headerName: 'X-Webhook-Secret' }),
-		]);
-
-		// n8n on another port: the address from before would reach nobody.
-		const editorUrl = 'http://127.0.0.1:1';
-		await connectExamples({ ...route, editorUrl }, examples);
-		expect(webhooks.list().map(({ url }) => new URL(url).origin)).toEqual([editorUrl]);
-		await connectExamples(route, examples);
-	});
 });
 
-describe("the credential's Test button", () => {
+describe('credential test', () => {
 	async function press(data: {
 		baseUrl?: string;
 		privateKey?: string;
@@ -159,122 +141,154 @@ describe("the credential's Test button", () => {
 	});
 });
 
-describe('workflows/plan-upgrade.json', () => {
-	let execution: Execution;
+describe('nine operations', () => {
+	const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+	const userId = byId('user-001');
+	const resumeId = byId('resume-001');
+	const email = 'emma.larsen@example.com';
 
-	beforeAll(async () => {
-		execution = await instance.runExample('plan-upgrade');
-	});
-
-	it('succeeds, and the service has upgraded whom it says', () => {
+	/** What the one item in gives out, each item of it paired. */
+	async function results(parameters: INodeParameters): Promise<IDataObject[]> {
+		const execution = await run(parameters);
 		expect(execution.status).toBe('success');
-		const upgrades = instance.sandbox.database
-			.prepare('SELECT email, plan_id AS planId FROM upgrades ORDER BY id')
-			.all();
-		expect(upgrades.map((row) => ({ ...row }))).toEqual([
-			{ email: 'emma.larsen@example.com', planId: 'plan_premium' },
-			{ email: 'noah.fischer@example.com', planId: 'plan_pro' },
-		]);
-		expect(output(execution, 'Upgraded').map(({ json }) => json.summary)).toEqual([
-			expect.stringMatching(
-				/^emma\.larsen@example\.com is on plan_premium until \d{4}-\d\d-\d\d\.$/,
-			),
-			expect.stringMatching(/^noah\.fischer@example\.com is on plan_pro until \d{4}-\d\d-\d\d\.$/),
-		]);
+		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+		const items = outputOf(execution);
+		expect(items.map(({ pairedItem }) => pairedItem)).toEqual(items.map(() => ({ item: 0 })));
+		return items.map(({ json }) => json);
+	}
+
+	const tested: Record<string, (operation: INodeParameters) => Promise<void>> = {
+		'user.getAll': async (operation) => {
+			const users = await results({ ...operation, limit: 2 });
+			const rows = query('SELECT id, email FROM users ORDER BY id LIMIT 2');
+			expect(users).toEqual(rows.map((row) => expect.objectContaining(row)));
+		},
+		'user.get': async (operation) => {
+			expect(await results({ ...operation, userId })).toEqual([
+				expect.objectContaining({ id: 'user-001', email }),
+			]);
+		},
+		'user.getToken': async (operation) => {
+			const [answer] = await results({ ...operation, email });
+			const claims = Buffer.from(String(answer!.token).split('.')[1]!, 'base64url').toString();
+			expect(JSON.parse(claims)).toMatchObject({ sub: 'user-001' });
+		},
+		'resume.getAll': async (operation) => {
+			const resumes = await results({ ...operation, userId, returnAll: true });
+			const rows = query("SELECT id FROM resumes WHERE user_id = 'user-001' ORDER BY id");
+			expect(resumes.map(({ id }) => ({ id }))).toEqual(rows);
+		},
+		'resume.get': async (operation) => {
+			const [row] = query("SELECT id, title FROM resumes WHERE id = 'resume-001'");
+			expect(await results({ ...operation, resumeId })).toEqual([expect.objectContaining(row!)]);
+		},
+		'resume.create': async (operation) => {
+			const bodyFields = { field: [{ name: 'title', value: 'Made in n8n' }] };
+			const [resume] = await results({ ...operation, userId, bodyFields });
+			expect(query('SELECT user_id, title FROM resumes WHERE id = ?', String(resume!.id))).toEqual([
+				{ user_id: 'user-001', title: 'Made in n8n' },
+			]);
+		},
+		'resume.download': async (operation) => {
+			const execution = await run({ ...operation, resumeId });
+			const [item] = outputOf(execution);
+			expect(item).toMatchObject({ pairedItem: { item: 0 } });
+			const { data, id, mimeType } = item!.binary!.data!;
+			// n8n keeps a file in the execution itself, or in a folder that the id names.
+			const content =
+				id === undefined
+					? Buffer.from(data, 'base64')
+					: await readFile(join(instance.binaryFolder, id.replace(/^[^:]*:/, '')));
+			expect([mimeType, content.toString('latin1', 0, 5)]).toEqual(['application/pdf', '%PDF-']);
+		},
+		'resume.getScore': async (operation) => {
+			const [answer] = await results({ ...operation, resumeId });
+			expect(answer!.score).toEqual(expect.any(Number));
+		},
+		'plan.upgrade': async (operation) => {
+			const planId = SANDBOX_PLANS.pro;
+			const [subscription] = await results({ ...operation, email, planId });
+			expect(subscription).toMatchObject({ plan_id: planId, status: 'active' });
+			expect(query('SELECT email, plan_id AS planId FROM upgrades')).toEqual([{ email, planId }]);
+		},
+	};
+
+	it.each(Object.keys(tested))('%s', async (name) => {
+		const [resource, operation] = name.split('.');
+		await tested[name]!({ resource, operation });
 	});
 
-	it('has the failed item on the error output, paired, with its error as data', () => {
-		expect(output(execution, 'Upgrade plan', 0).map(({ pairedItem }) => pairedItem)).toEqual([
-			{ item: 0 },
-			{ item: 1 },
+	it('are all that the node offers', async () => {
+		const node = (await instance.api.nodeTypes()).find(({ name }) => name === type)!;
+		const offered = node.properties
+			.filter(({ name }) => name === 'operation')
+			.flatMap(({ displayOptions, options }) =>
+				(options as INodePropertyOptions[]).map(
+					({ value }) => `${displayOptions!.show!.resource!.join()}.${value}`,
+				),
+			)
+			// n8n's own way to the HTTP Request node.
+			.filter((name) => !name.endsWith('__CUSTOM_API_CALL__'));
+		expect(offered.sort()).toEqual(Object.keys(tested).sort());
+	});
+});
+
+describe('error output', () => {
+	it('has the failed items, paired, with the error as data', async () => {
+		const items = [
+			{ email: 'emma.larsen@example.com', planId: SANDBOX_PLANS.premium },
+			{ email: 'olivia.martin@example.com', planId: 'plan_that_does_not_exist' },
+			{ email: 'noah.fischer@example.com', planId: SANDBOX_PLANS.pro },
+		];
+		const execution = await run(
+			{
+				resource: 'plan',
+				operation: 'upgrade',
+				email: '={{ $json.email }}',
+				planId: '={{ $json.planId }}',
+			},
+			{ items, onError: 'continueErrorOutput' },
+		);
+
+		expect(execution.status).toBe('success');
+		expect(outputOf(execution).map(({ json, pairedItem }) => [json.plan_id, pairedItem])).toEqual([
+			[SANDBOX_PLANS.premium, { item: 0 }],
+			[SANDBOX_PLANS.pro, { item: 2 }],
 		]);
-		expect(output(execution, 'Upgrade plan', 1)).toEqual([
+		expect(outputOf(execution, undefined, 1)).toEqual([
 			expect.objectContaining({
-				pairedItem: { item: 2 },
-				json: expect.objectContaining({
+				pairedItem: { item: 1 },
+				json: {
+					...items[1],
 					error: {
 						message: expect.stringContaining('wrong plan ID'),
 						code: 'plan-upgrade-2',
 						httpStatus: 401,
 						description: expect.stringMatching(/account manager/),
 					},
-				}),
+				},
 			}),
 		]);
-		const json = output(execution, 'Not upgraded')[0]?.json;
-		expect(json?.code).toBe('plan-upgrade-2');
-		expect(json?.summary).toMatch(
-			/^olivia\.martin@example\.com was not upgraded to plan_that_does_not_exist: .*wrong plan ID/,
-		);
-	});
-
-	it('leaves the private key out of the execution', () => {
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 	});
 });
 
-describe('workflows/users-resumes-scores.json', () => {
-	it('keeps one row a resume, however often it runs', async () => {
-		const { sandbox } = instance;
-		const resumes = sandbox.database
-			.prepare(
-				`SELECT resumes.id AS resumeId, title, users.id AS userId, email
-				FROM resumes JOIN users ON users.id = user_id ORDER BY resumes.id`,
-			)
-			.all();
-		for (const run of ['first', 'second']) {
-			const execution = await instance.runExample('users-resumes-scores');
-			expect([run, execution.status]).toEqual([run, 'success']);
-			expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
-
-			const rows = await instance.readTable('Resume scores');
-			const kept = rows
-				.map(({ resumeId, title, userId, email }) => ({ resumeId, title, userId, email }))
-				.sort((a, b) => (String(a.resumeId) < String(b.resumeId) ? -1 : 1));
-			expect(kept).toEqual(resumes.map((row) => ({ ...row })));
-			expect(rows.every(({ score }) => typeof score === 'number' && score > 0)).toBe(true);
-		}
-	}, 120_000);
-});
-
 describe("n8n's HTTP Request node", () => {
 	it('reaches the service with the predefined credential', async () => {
-		const { api, sandbox } = instance;
-		const credentials = await api.listCredentials();
-		const credential = credentials.find(({ type }) => type === 'resumeManagementApi');
-		const { id } = await api.createWorkflow({
-			name: 'Custom API call',
-			nodes: [
-				{
-					id: 'start',
-					name: 'Start',
-					type: 'n8n-nodes-base.manualTrigger',
-					typeVersion: 1,
-					position: [0, 0],
-					parameters: {},
-				},
-				{
-					id: 'call',
-					name: 'Call',
-					type: 'n8n-nodes-base.httpRequest',
-					typeVersion: 4.2,
-					position: [200, 0],
-					parameters: {
-						url: `${sandbox.baseUrl}/users?limit=2`,
-						authentication: 'predefinedCredentialType',
-						nodeCredentialType: 'resumeManagementApi',
-					},
-					credentials: {
-						resumeManagementApi: { id: credential?.id ?? '', name: credential?.name ?? '' },
-					},
-				},
-			],
-			connections: { Start: { main: [[{ node: 'Call', type: 'main', index: 0 }]] } },
+		const { sandbox } = instance;
+		const execution = await instance.runNode({
+			type: 'n8n-nodes-base.httpRequest',
+			typeVersion: 4.2,
+			parameters: {
+				url: `${sandbox.baseUrl}/users?limit=2`,
+				authentication: 'predefinedCredentialType',
+				nodeCredentialType: 'resumeManagementApi',
+			},
+			credentials: await instance.addCredential(),
 		});
-		const execution = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
 
 		expect(execution.status).toBe('success');
-		expect(output(execution, 'Call')[0]?.json).toMatchObject({ status: 'success' });
+		expect(outputOf(execution)[0]?.json).toMatchObject({ status: 'success' });
 		const request = sandbox.requests.at(-1);
 		expect(request?.url).toBe('/v1/users?limit=2');
 		expect(request?.headers.authentication).toBe(`Bearer ${SANDBOX_KEYS.live}`);

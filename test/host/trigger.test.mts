@@ -3,22 +3,28 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import axios, { type AxiosResponse } from 'axios';
-import type { INode, INodeParameters } from 'n8n-workflow';
+import type { INode, INodeCredentials, INodeParameters } from 'n8n-workflow';
 
-import type { Credential } from '../../host/rest.mts';
-import { startInstance, startMilliseconds, webhookSecret, type Instance } from './instance.mts';
+import {
+	startEmptyInstance,
+	startMilliseconds,
+	webhookSecret,
+	type EmptyInstance,
+} from './instance.mts';
 
 /** The trigger in a real n8n: each answer, and what became an execution. */
 
 const EVENT = { event: 'Resume Section Saved', id: 'evt_1', data: { resumeId: 'resume-001' } };
 const LAST = { event: 'Resume Section Saved', eventId: 'last' };
 
-let instance: Instance;
+let instance: EmptyInstance;
+let credentials: INodeCredentials;
 const counts = { sent: 0, accepted: 0, refused: 0 };
 
 beforeAll(async () => {
 	// n8n runs all at once by default, each in a sandbox of its own: 500 take gigabytes.
-	instance = await startInstance({ N8N_CONCURRENCY_PRODUCTION_LIMIT: '20' });
+	instance = await startEmptyInstance({ N8N_CONCURRENCY_PRODUCTION_LIMIT: '20' });
+	credentials = await instance.addCredential();
 }, startMilliseconds);
 
 afterAll(async () => {
@@ -40,7 +46,7 @@ interface Trigger {
 /** A workflow of the trigger alone, which no event reaches yet. */
 async function createWorkflow(
 	parameters: INodeParameters,
-	{ id, name }: Credential,
+	credentials: INodeCredentials,
 ): Promise<{ id: string; webhookId: string }> {
 	const webhookId = randomUUID();
 	const trigger: INode = {
@@ -51,7 +57,7 @@ async function createWorkflow(
 		position: [0, 0],
 		webhookId,
 		parameters,
-		credentials: { resumeManagementApi: { id, name } },
+		credentials,
 	};
 	const workflow = await instance.api.createWorkflow({
 		name: `Trigger ${webhookId}`,
@@ -63,8 +69,8 @@ async function createWorkflow(
 }
 
 async function activate(parameters: INodeParameters): Promise<Trigger> {
-	const { api, n8n, credential } = instance;
-	const { id, webhookId } = await createWorkflow(parameters, credential);
+	const { api, n8n } = instance;
+	const { id, webhookId } = await createWorkflow(parameters, credentials);
 	await api.activateWorkflow(id);
 	const url = `${n8n.url}/webhook/${webhookId}/webhook`;
 	return {
@@ -266,14 +272,9 @@ test('a request that breaks off never hangs, and starts nothing', async () => {
 });
 
 test('a workflow without a webhook secret is not activated', async () => {
-	const { api } = instance;
-	const credential = await api.createCredential({
-		name: 'Without a webhook secret',
-		type: 'resumeManagementApi',
-		data: { baseUrl: instance.sandbox.baseUrl, privateKey: 'key', webhookSecret: '' },
-	});
-	const { id } = await createWorkflow(byHeader, credential);
-	await expect(api.activateWorkflow(id)).rejects.toThrow(/Webhook Secret is empty/);
+	const withoutSecret = await instance.addCredential({ webhookSecret: '' });
+	const { id } = await createWorkflow(byHeader, withoutSecret);
+	await expect(instance.api.activateWorkflow(id)).rejects.toThrow(/Webhook Secret is empty/);
 });
 
 test('500 deliveries at once are 500 executions with 500 delivery IDs', async () => {

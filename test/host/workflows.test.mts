@@ -2,8 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios, { type AxiosResponse } from 'axios';
+import { connectExamples } from '../../host/events.mts';
 import { projectRoot } from '../../host/paths.mts';
 import type { Execution } from '../../host/rest.mts';
+import { prepareWorkspace } from '../../host/workspace.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startScriptedModel, type ScriptedModel } from '../support/scriptedModel.mts';
 import {
@@ -60,6 +62,34 @@ async function post(file: string, body: object, secret = webhookSecret): Promise
 	return await axios.post(`${n8n.url}/webhook/${String(path)}`, body, options);
 }
 
+it('is set up once, however often the launcher runs', async () => {
+	const { api, n8n, sandbox, examples } = instance;
+	const { webhooks } = sandbox;
+	const access = {
+		baseUrl: sandbox.baseUrl,
+		privateKey: SANDBOX_KEYS.live,
+		webhookSecret: '',
+	};
+	expect(await prepareWorkspace(api, access)).toEqual(examples);
+	expect(await api.listWorkflows()).toHaveLength(examples.length);
+	expect(await api.listCredentials()).toHaveLength(2);
+	expect(await api.listDataTables()).toHaveLength(3);
+
+	const route = { api, editorUrl: n8n.url, webhooks, secret: webhookSecret };
+	const registered = webhooks.list();
+	expect(await connectExamples(route, examples)).toEqual([]);
+	expect(webhooks.list()).toEqual(registered);
+	expect(registered).toEqual([
+		expect.objectContaining({ style: 'header', headerName: 'X-Webhook-Secret' }),
+	]);
+
+	// n8n on another port: the address from before would reach nobody.
+	const editorUrl = 'http://127.0.0.1:1';
+	await connectExamples({ ...route, editorUrl }, examples);
+	expect(webhooks.list().map(({ url }) => new URL(url).origin)).toEqual([editorUrl]);
+	await connectExamples(route, examples);
+});
+
 example('plan-upgrade', 'upgrades whom it can and says why it could not', async () => {
 	const execution = await run('plan-upgrade', 'Start');
 	expect(execution.status).toBe('success');
@@ -67,17 +97,36 @@ example('plan-upgrade', 'upgrades whom it can and says why it could not', async 
 		{ email: 'emma.larsen@example.com', plan_id: SANDBOX_PLANS.premium },
 		{ email: 'noah.fischer@example.com', plan_id: SANDBOX_PLANS.pro },
 	]);
-	expect(outputOf(execution, 'Not upgraded').map(({ json }) => json.code)).toEqual([
-		'plan-upgrade-2',
+	expect(outputOf(execution, 'Upgraded').map(({ json }) => json.summary)).toEqual([
+		expect.stringMatching(/^emma\.larsen@example\.com is on plan_premium until \d{4}-\d\d-\d\d\.$/),
+		expect.stringMatching(/^noah\.fischer@example\.com is on plan_pro until \d{4}-\d\d-\d\d\.$/),
+	]);
+	expect(outputOf(execution, 'Not upgraded').map(({ json }) => json)).toEqual([
+		expect.objectContaining({
+			code: 'plan-upgrade-2',
+			summary: expect.stringMatching(
+				/^olivia\.martin@example\.com was not upgraded to plan_that_does_not_exist: .*wrong plan ID/,
+			),
+		}),
 	]);
 });
 
-example('users-resumes-scores', 'keeps a row with a score for each resume', async () => {
-	expect((await run('users-resumes-scores', 'Start')).status).toBe('success');
-	const rows = await instance.readTable('Resume scores');
-	const resumes = query('SELECT id FROM resumes ORDER BY id').map(({ id }) => id);
-	expect(rows.map(({ resumeId }) => resumeId).sort()).toEqual(resumes);
-	expect(rows.every(({ score }) => typeof score === 'number')).toBe(true);
+example('users-resumes-scores', 'keeps one row a resume, however often it runs', async () => {
+	const resumes = query(
+		`SELECT resumes.id AS resumeId, title, users.id AS userId, email
+		FROM resumes JOIN users ON users.id = user_id ORDER BY resumes.id`,
+	);
+	for (const time of ['first', 'second']) {
+		const execution = await run('users-resumes-scores', 'Start');
+		expect([time, execution.status]).toEqual([time, 'success']);
+		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+		const rows = await instance.readTable('Resume scores');
+		const kept = rows
+			.map(({ resumeId, title, userId, email }) => ({ resumeId, title, userId, email }))
+			.sort((a, b) => (String(a.resumeId) < String(b.resumeId) ? -1 : 1));
+		expect(kept).toEqual(resumes);
+		expect(rows.every(({ score }) => typeof score === 'number' && score > 0)).toBe(true);
+	}
 });
 
 example('section-saved-score', 'writes a verdict down when a section is saved', async () => {
