@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios, { type AxiosInstance, type Method } from 'axios';
 import { parse as parseFlatted } from 'flatted';
@@ -67,6 +68,13 @@ export interface Execution {
 	data: IRunExecutionData;
 	/** The same as n8n stores it. */
 	storedData: string;
+}
+
+/** A window of the editor, which n8n tells what happens in the runs that were started in it. */
+export interface EditorWindow {
+	/** All messages so far, as JSON. */
+	messages: string[];
+	close(): void;
 }
 
 export interface ExecutionSummary {
@@ -247,6 +255,27 @@ export class EditorApi {
 			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
 			return { status: 'published', triggers: [] };
 		}
+	}
+
+	/**
+	 * Opens what the editor's window has to n8n. From then on the runs that this API starts report to
+	 * it, as do their nodes that write to the browser's console.
+	 */
+	async openWindow(): Promise<EditorWindow> {
+		const { baseURL, headers } = this.#http.defaults;
+		const pushRef = randomUUID();
+		const address = new URL(`/rest/push?pushRef=${pushRef}`, baseURL);
+		address.protocol = 'ws:';
+		const socket = new WebSocket(address, {
+			headers: { Cookie: String(headers.common.Cookie), Origin: baseURL! },
+		});
+		const messages: string[] = [];
+		socket.addEventListener('message', async ({ data }: { data: string | Blob }) => {
+			messages.push(typeof data === 'string' ? data : await data.text());
+		});
+		await once(socket, 'open');
+		headers.common['push-ref'] = pushRef;
+		return { messages, close: () => socket.close() };
 	}
 
 	/** Starts a saved workflow at its trigger node, as Execute Workflow does; answers the execution's id. */

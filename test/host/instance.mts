@@ -14,12 +14,7 @@ import { installHost, installPackage, packPackage } from '../../host/install.mts
 import { startN8n, type N8n } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
 import { EditorApi, type Execution } from '../../host/rest.mts';
-import {
-	owner,
-	prepareWorkspace,
-	type ExampleWorkflow,
-	type ServiceAccess,
-} from '../../host/workspace.mts';
+import { owner, prepareWorkspace, type ExampleWorkflow } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 
@@ -43,7 +38,7 @@ export interface EmptyInstance {
 	/** The rows of a data table, by its name. */
 	readTable(name: string): Promise<Array<Record<string, unknown>>>;
 	/** Adds a credential for the sandbox, but for what `data` says; answers a node's reference to it. */
-	addCredential(data?: Partial<ServiceAccess>): Promise<INodeCredentials>;
+	addCredential(data?: Record<string, string>): Promise<INodeCredentials>;
 	/** Runs a node after the manual trigger `Start`, in a workflow of their own, to its end. */
 	runNode(node: NodeToRun): Promise<Execution>;
 	/** Starts n8n again after `n8n.stop()`, with the same data and at the same address. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INodeParameters, INodePropertyOptions } from 'n8n-workflow';
 import { freePort } from '../../host/ports.mts';
 import type { CredentialTestResult, Execution } from '../../host/rest.mts';
@@ -274,28 +275,57 @@ describe('error output', () => {
 });
 
 describe("n8n's HTTP Request node", () => {
-	it('reaches the service with the predefined credential', async () => {
-		const { sandbox } = instance;
-		const execution = await instance.runNode({
+	const request = async (data?: Parameters<EmptyInstance['addCredential']>[0]) =>
+		await instance.runNode({
 			type: 'n8n-nodes-base.httpRequest',
 			typeVersion: 4.2,
 			parameters: {
-				url: `${sandbox.baseUrl}/users?limit=2`,
+				url: `${instance.sandbox.baseUrl}/users?limit=2`,
 				authentication: 'predefinedCredentialType',
 				nodeCredentialType: 'resumeManagementApi',
 			},
-			credentials: await instance.addCredential(),
+			credentials: await instance.addCredential(data),
 		});
 
+	it('reaches the service with the predefined credential', async () => {
+		const execution = await request();
 		expect(execution.status).toBe('success');
 		expect(outputOf(execution)[0]?.json).toMatchObject({ status: 'success' });
-		const request = sandbox.requests.at(-1);
-		expect(request?.url).toBe('/v1/users?limit=2');
-		expect(request?.headers.authentication).toBe(`Bearer ${SANDBOX_KEYS.live}`);
-		expect(request?.headers['content-type']).toBe('application/json');
-		expect(request?.headers).not.toHaveProperty('authorization');
+		const received = instance.sandbox.requests.at(-1);
+		expect(received?.url).toBe('/v1/users?limit=2');
+		expect(received?.headers.authentication).toBe(`Bearer ${SANDBOX_KEYS.live}`);
+		expect(received?.headers['content-type']).toBe('application/json');
+		expect(received?.headers).not.toHaveProperty('authorization');
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 	});
+
+	it("shows the request in the browser's console without the key", async () => {
+		const window = await instance.api.openWindow();
+		await request();
+		const isConsole = (message: string) => message.includes('"sendConsoleMessage"');
+		while (!window.messages.some(isConsole)) await sleep(50);
+		window.close();
+		expect(window.messages.filter(isConsole).join()).toContain('Authentication');
+		expect(window.messages.join()).not.toContain(SANDBOX_KEYS.live);
+	});
+
+	it('is refused a credential that is not for it', async () => {
+		const before = instance.sandbox.requests.length;
+		const execution = await request({ allowedHttpRequestDomains: 'none' });
+		expect(execution.status).toBe('error');
+		expect(instance.sandbox.requests).toHaveLength(before);
+	});
+});
+
+it.each([
+	['no domain', { allowedHttpRequestDomains: 'none' }],
+	['another domain', { allowedHttpRequestDomains: 'domains', allowedDomains: 'example.com' }],
+])('a credential that the HTTP Request node may use for %s works in ours', async (_, data) => {
+	const credentials = await instance.addCredential(data);
+	const parameters = { resource: 'user', operation: 'getAll', limit: 1 };
+	const execution = await instance.runNode({ type, parameters, credentials });
+	expect(execution.status).toBe('success');
+	expect(outputOf(execution)).toHaveLength(1);
 });
 
 /** Last in the file: by now n8n has logged everything above. */
