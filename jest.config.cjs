@@ -20,6 +20,6 @@ const level = (name) => ({
 });
 
 module.exports = {
-	projects: ['unit', 'engine', 'faults', 'host', 'browser'].map(level),
+	projects: ['unit', 'engine', 'faults', 'host', 'browser', 'queue'].map(level),
 	testTimeout: 30_000,
 };

@@ -14,6 +14,8 @@ import { Trouble } from './trouble.mts';
 
 export interface N8nOptions {
 	host: Host;
+	/** n8n's command: the editor and everything else (`start`), or a process of its queue mode. */
+	command?: N8nCommand;
 	/**
 	 * n8n's `N8N_USER_FOLDER`: its data are in `.n8n` in it, and what its workflows read from and
 	 * write to the disk is in `.n8n-files`.
@@ -29,9 +31,11 @@ export interface N8nOptions {
 	signal?: AbortSignal;
 }
 
+export type N8nCommand = keyof typeof readyPaths;
+
 /** A running n8n. */
 export interface N8n {
-	/** Address of the editor and of the REST API, without a slash at the end. */
+	/** Address of its server without a slash at the end: of the editor and the REST API, for `start`. */
 	url: string;
 	/** The process of n8n itself. */
 	pid: number;
@@ -45,6 +49,13 @@ export interface N8n {
 	ended: Promise<void>;
 }
 
+/** `/healthz` of `start` answers before the REST API does, so the API itself is asked. */
+const readyPaths = {
+	start: '/rest/settings',
+	worker: '/healthz/readiness',
+	webhook: '/healthz/readiness',
+};
+
 const readyMilliseconds = 180_000;
 const pollMilliseconds = 200;
 /** As n8n 2 names it in the home folder, where it allows nothing else. */
@@ -53,13 +64,14 @@ const logCharacters = 1_000_000;
 const tailLines = 20;
 
 /**
- * Starts n8n on the loopback address and waits until its REST API answers: some seconds, longer at
+ * Starts n8n on the loopback address and waits until it is ready for work: some seconds, longer at
  * a first start in a user folder, which creates the database. n8n ends with this process.
  *
  * @throws {Trouble} with the end of n8n's log where it ends early or does not get ready
  */
 export async function startN8n({
 	host,
+	command = 'start',
 	userFolder,
 	port: wantedPort,
 	env,
@@ -75,7 +87,7 @@ export async function startN8n({
 			'--import',
 			pathToFileURL(join(import.meta.dirname, 'orphan-guard.mts')).href,
 			host.cli,
-			'start',
+			command,
 		],
 		{
 			// n8n reads a file .env of its working directory.
@@ -102,7 +114,7 @@ export async function startN8n({
 	};
 
 	try {
-		await ready(n8n, signal);
+		await ready(n8n, readyPaths[command], signal);
 	} catch (error) {
 		await n8n.stop();
 		throw error;
@@ -130,6 +142,10 @@ async function n8nEnvironment(
 		// In the webhook URLs that it shows, which `localhost` would spell in another way.
 		N8N_HOST: '127.0.0.1',
 		N8N_PORT: String(port),
+		// A worker has no server but this one, of its health.
+		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+		QUEUE_HEALTH_CHECK_PORT: String(port),
+		N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
 		N8N_RUNNERS_BROKER_PORT: String(await freePort()),
 		N8N_GRACEFUL_SHUTDOWN_TIMEOUT: String(shutdownMilliseconds / 1_000 - 5),
 		// The editor is served over plain HTTP, on the loopback address alone.
@@ -153,8 +169,7 @@ function collectLog(child: ChildProcess, onLine: N8nOptions['onLine']): () => st
 	return () => text;
 }
 
-/** `/healthz` answers before the REST API does, so the API itself is asked. */
-async function ready(n8n: N8n, signal?: AbortSignal): Promise<void> {
+async function ready(n8n: N8n, path: string, signal?: AbortSignal): Promise<void> {
 	const deadline = Date.now() + readyMilliseconds;
 	let ended = false;
 	void n8n.ended.then(() => (ended = true));
@@ -163,7 +178,7 @@ async function ready(n8n: N8n, signal?: AbortSignal): Promise<void> {
 		if (ended)
 			throw new Trouble(`n8n ended while it started. The end of its log:\n${n8n.logTail()}`);
 		const answer = await axios
-			.get(`${n8n.url}/rest/settings`, { timeout: 5_000, proxy: false, validateStatus: null })
+			.get(n8n.url + path, { timeout: 5_000, proxy: false, validateStatus: null })
 			.catch(() => undefined);
 		if (answer?.status === 200 && typeof answer.data === 'object') return;
 		await sleep(pollMilliseconds);

@@ -1,0 +1,172 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { setPriority, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { INode, INodeParameters } from 'n8n-workflow';
+import { installHost, installPackage, packPackage } from '../../host/install.mts';
+import { startN8n, type N8n, type N8nCommand } from '../../host/n8n.mts';
+import { reportTo } from '../../host/progress.mts';
+import { EditorApi } from '../../host/rest.mts';
+import { owner } from '../../host/workspace.mts';
+import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
+import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
+import { prepareServices, type Services } from './services.mts';
+
+/** n8n in queue mode: a main process that takes no production webhooks, and those that do the work. */
+export interface Topology {
+	api: EditorApi;
+	main: QueueProcess;
+	workers: QueueProcess[];
+	/** Takes the production webhooks. */
+	webhook: QueueProcess;
+	sandbox: Sandbox;
+	query: Services['query'];
+	/** Activates a workflow that begins with our trigger, and answers its id and production URL. */
+	activate(action?: INodeParameters): Promise<{ workflowId: string; url: string }>;
+	/** Ends everything and removes its data. */
+	close(): Promise<void>;
+}
+
+/** A process of n8n with a user folder of its own, as on a machine of its own. */
+export interface QueueProcess {
+	n8n: N8n;
+	/** Starts it again after it has ended, with the same user folder, at the same address. */
+	startAgain(env?: Record<string, string>): Promise<void>;
+	/** Ends it as the operating system does when memory is short. */
+	kill(): Promise<void>;
+}
+
+export const webhookSecret = 'webhook_secret_of_the_tests';
+
+const actionType = 'n8n-nodes-resume-management.resumeManagement';
+const triggerType = 'n8n-nodes-resume-management.resumeManagementTrigger';
+
+/**
+ * n8n makes an isolate of V8 for each webhook that is not of its own Webhook node, for expressions in
+ * the trigger's parameters, at some 40 ms of processor time: https://github.com/n8n-io/n8n/pull/35351.
+ * The engine before does without; workers keep theirs.
+ */
+const webhookEnvironment = { N8N_EXPRESSION_ENGINE: 'legacy' };
+
+const workerNiceness = 10;
+
+/**
+ * @param major of n8n
+ * @param env more of n8n's environment variables, for every process
+ */
+export async function startTopology(
+	major: number,
+	env: Record<string, string> = {},
+): Promise<Topology> {
+	const cleanups: Array<() => Promise<void>> = [];
+	const close = async () => {
+		for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+	};
+	try {
+		const services = await prepareServices();
+		cleanups.push(services.remove);
+		const folder = await mkdtemp(join(tmpdir(), 'resume-management-queue-'));
+		cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
+		const sandbox = await startSandbox({ port: 0, record: true });
+		cleanups.push(sandbox.close);
+		const host = await installHost(major, reportTo(process.stderr));
+		const tarball = await packPackage(folder);
+		const queueEnvironment = {
+			EXECUTIONS_MODE: 'queue',
+			// A process that is busy waits for its database. With n8n's defaults of 2 and 20000 it fails.
+			DB_POSTGRESDB_POOL_SIZE: '10',
+			DB_POSTGRESDB_CONNECTION_TIMEOUT: '60000',
+			N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true',
+			N8N_ENCRYPTION_KEY: randomBytes(24).toString('hex'),
+			// Workers tell at this level which executions they take.
+			N8N_LOG_LEVEL: 'info',
+			...services.env,
+			...env,
+		};
+
+		const processes: QueueProcess[] = [];
+		cleanups.push(async () => {
+			await Promise.all(processes.map(async ({ n8n }) => await n8n.stop()));
+		});
+		const launch = async (
+			name: string,
+			command: N8nCommand,
+			own: Record<string, string> = {},
+		): Promise<QueueProcess> => {
+			const userFolder = join(folder, name);
+			await installPackage(userFolder, tarball);
+			const start = async (port?: number, more: Record<string, string> = {}) => {
+				const env = { ...queueEnvironment, ...own, ...more };
+				const n8n = await startN8n({ host, command, userFolder, port, env });
+				// On a machine of its own it would leave the webhook processor alone.
+				if (command === 'worker') setPriority(n8n.pid, workerNiceness);
+				return n8n;
+			};
+			const running: QueueProcess = {
+				n8n: await start(),
+				startAgain: async (more) => {
+					running.n8n = await start(Number(new URL(running.n8n.url).port), more);
+				},
+				kill: async () => {
+					process.kill(running.n8n.pid, 'SIGKILL');
+					await running.n8n.ended;
+					// What it had started, such as its task runner.
+					await running.n8n.stop();
+				},
+			};
+			processes.push(running);
+			return running;
+		};
+
+		// It creates the tables that the others need.
+		const main = await launch('main', 'start');
+		const [webhook, ...workers] = await Promise.all([
+			launch('webhook', 'webhook', webhookEnvironment),
+			launch('worker-1', 'worker'),
+			launch('worker-2', 'worker'),
+		]);
+		const api = new EditorApi(main.n8n.url);
+		await api.signIn(owner);
+		const credential = await api.createCredential({
+			name: 'Sandbox',
+			type: 'resumeManagementApi',
+			data: { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret },
+		});
+		const credentials = { resumeManagementApi: { id: credential.id, name: credential.name } };
+
+		const activate = async (action?: INodeParameters) => {
+			const webhookId = randomUUID();
+			const node = { typeVersion: 1, credentials };
+			const trigger: INode = {
+				...node,
+				id: 'trigger',
+				name: 'Trigger',
+				type: triggerType,
+				position: [0, 0],
+				webhookId,
+				parameters: { verification: 'header', headerName: 'X-Webhook-Secret' },
+			};
+			const follower: INode = {
+				...node,
+				id: 'action',
+				name: 'Action',
+				type: actionType,
+				position: [200, 0],
+				parameters: action ?? {},
+			};
+			const link = { Trigger: { main: [[{ node: 'Action', type: 'main' as const, index: 0 }]] } };
+			const { id } = await api.createWorkflow({
+				name: `Queue ${webhookId}`,
+				nodes: action === undefined ? [trigger] : [trigger, follower],
+				connections: action === undefined ? {} : link,
+				settings: { executionOrder: 'v1' },
+			});
+			await api.activateWorkflow(id);
+			return { workflowId: id, url: `${webhook.n8n.url}/webhook/${webhookId}/webhook` };
+		};
+		return { api, main, workers, webhook, sandbox, query: services.query, activate, close };
+	} catch (error) {
+		await close();
+		throw error;
+	}
+}
