@@ -119,8 +119,8 @@ describe('n8n 2', () => {
 				const executions = await endedExecutions(topology, workflowId, length);
 				expect(byStatus(executions)).toEqual({ success: length });
 				const name = `${length} × 1,000 users read, ${delayMs} ms each`;
-				record(`One worker: ${name}`, perSecond(length * 1_000, executions));
-				record('  stored for each execution', `${await storedKilobytes(workflowId)} kB`);
+				const stored = `${await storedKilobytes(workflowId)} kB stored for each execution`;
+				record(`One worker: ${name}`, `${perSecond(length * 1_000, executions)}, ${stored}`);
 			}
 			topology.sandbox.faults.clear();
 		}
