@@ -50,7 +50,7 @@ try {
 	await step(
 		'Receiving events',
 		async () =>
-			await triggers(bench, quick ? 40 : 200, { title: '', unguarded: isolateOfTriggers }),
+			await triggers(bench, quick ? 40 : 100, { title: '', unguarded: isolateOfTriggers }),
 	);
 	if (!quick) {
 		// Last of those in one process, since 5,000 items at once leave it with a large heap.
@@ -67,7 +67,7 @@ try {
 	const title = ', an isolate for both';
 	await step(
 		'Receiving events with an isolate for both',
-		async () => await triggers(bench, quick ? 40 : 200, { title }),
+		async () => await triggers(bench, quick ? 40 : 100, { title }),
 	);
 } finally {
 	await instance.close();
