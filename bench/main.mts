@@ -19,6 +19,9 @@ import { startService } from './service.mts';
 const isolateOfTriggers =
 	'n8n makes a sandbox for expressions (an isolate) for each request to a trigger, but not for its own Webhook node. An isolate is also made to read the credential and to execute, so that an event costs ours three and the Webhook node two, which makes 0.67. The lines with an isolate for both compare the nodes themselves.';
 
+const waiting =
+	'1,000 reads at 32 side by side wait 3.1 seconds by themselves, as the floor shows. HTTP Request has them all open at once, and on a machine that is fast enough takes less than that.';
+
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values;
 const report = reportTo(process.stderr);
 await buildPackage(report);
@@ -40,7 +43,7 @@ try {
 		);
 	await fast(1_000, 1.3);
 	const limits = [
-		{ parallel: 32, bound: 0.95 },
+		{ parallel: 32, bound: 0.95, unguarded: waiting },
 		{ parallel: 100, bound: 1.2 },
 	];
 	await step('Reading slowly', async () => await reads(once, 1_000, 100, limits));

@@ -7,7 +7,7 @@ export async function reads(
 	bench: Bench,
 	items: number,
 	latency: number,
-	limits: Array<{ parallel: number; bound?: number }>,
+	limits: Array<{ parallel: number; bound?: number; unguarded?: string }>,
 ): Promise<Row[]> {
 	const { baseUrl, ...nodes } = await readers(bench, latency);
 	const [theirs, ...own] = await alternate(bench, [
@@ -15,7 +15,7 @@ export async function reads(
 		...limits.map(({ parallel }) => allItems(nodes.own(parallel), items)),
 	]);
 	const rows: Row[] = [];
-	for (const [index, { parallel, bound }] of limits.entries()) {
+	for (const [index, { parallel, bound, unguarded }] of limits.entries()) {
 		const url = (item: number) => `${baseUrl}/user/${item}`;
 		rows.push({
 			title: `Read ${items.toLocaleString('en')} users, ${latency} ms each, ${parallel} side by side`,
@@ -24,6 +24,7 @@ export async function reads(
 			theirs: times(theirs!),
 			floor: await floors(bench, { count: items, parallel, url }),
 			bound: bound === undefined ? undefined : { ratio: bound },
+			unguarded,
 		});
 	}
 	return rows;
