@@ -203,6 +203,7 @@ describe('n8n 1', () => {
 		await worker.kill();
 		const [write] = await endedExecutions(topology, workflowId, 1);
 		const sent = upgradesOf([email]).length;
+		expect(billedUpgrades([email])).toBe(sent);
 		record(`n8n 1, worker killed during an upgrade (${name}): execution`, write!.status);
 		record('  the upgrade was sent', `${sent} ×`);
 		return sent;
