@@ -149,7 +149,7 @@ const n8nLabels = [
 	...['Batching', 'Timeout'],
 	// The Remove Duplicates and Loop Over Items nodes, and the list of executions.
 	...['Remove Items Processed in Previous Executions', 'Value Is New'],
-	...['Batch Size', 'Retry execution'],
+	...['Batch Size', 'Retry execution', 'Error', 'Queued', 'Success'],
 ];
 
 const labels = new Set([
