@@ -13,6 +13,7 @@ export interface Services {
 	remove(): Promise<void>;
 }
 
+const namePrefix = 'resume_management_queue_';
 const connectMilliseconds = 5_000;
 const redisUrl = new URL(process.env.QUEUE_REDIS_URL ?? 'redis://127.0.0.1:6379');
 const postgresUrl = new URL(
@@ -27,9 +28,16 @@ export async function requireServices(): Promise<void> {
 
 /** @throws {Trouble} where Redis or PostgreSQL is missing, or refuses */
 export async function prepareServices(): Promise<Services> {
-	const name = `resume_management_queue_${randomBytes(4).toString('hex')}`;
 	const redis = await connectRedis();
 	const postgres = await connectPostgres();
+	const removeBoth = async (name: string) => {
+		await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
+		for await (const keys of redis.scanStream({ match: `${name}:*`, count: 1_000 })) {
+			if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
+		}
+	};
+	for (const name of await leftDatabases(postgres)) await removeBoth(name);
+	const name = namePrefix + randomBytes(4).toString('hex');
 	await postgres.query(`CREATE DATABASE ${name}`);
 	const url = new URL(postgresUrl);
 	url.pathname = name;
@@ -42,14 +50,21 @@ export async function prepareServices(): Promise<Services> {
 			(await database.query<Row>(statement, values)).rows,
 		remove: async () => {
 			await database.end();
-			await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
+			await removeBoth(name);
 			await postgres.end();
-			for await (const keys of redis.scanStream({ match: `${name}*`, count: 1_000 })) {
-				if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
-			}
 			redis.disconnect();
 		},
 	};
+}
+
+/** What a run that was killed has left: the database of one that lives has a connection, its own. */
+async function leftDatabases(postgres: Client): Promise<string[]> {
+	const { rows } = await postgres.query<{ datname: string }>(
+		`SELECT datname FROM pg_database WHERE starts_with(datname, $1)
+		AND datname NOT IN (SELECT datname FROM pg_stat_activity WHERE datname IS NOT NULL)`,
+		[namePrefix],
+	);
+	return rows.map(({ datname }) => datname);
 }
 
 async function connectRedis(): Promise<Redis> {
