@@ -47,11 +47,11 @@ afterAll(async () => {
 }, 60_000);
 
 test('a file of 1 GB takes no more memory than one of 1 MB', async () => {
-	// The first download loads code.
-	await download(1);
+	// The first download loads code, and brings the heap to the size that a stream keeps busy.
+	await download(64);
 	const small = await download(1);
-	// Garbage that is not collected yet only adds, so the lower of two counts.
-	const large = Math.min(await download(1024), await download(1024));
+	// Garbage that is not collected yet only adds, so the lowest counts.
+	const large = Math.min(await download(1024), await download(1024), await download(1024));
 	process.stdout.write(
 		`\nPeak memory of n8n: ${megabytes(small)} MB for 1 MB, ${megabytes(large)} MB for 1 GB\n\n`,
 	);

@@ -38,14 +38,11 @@ export async function runInOrder(
 		const due = batch ? begin + Math.floor(index / batch.size) * batch.interval : 0;
 		if (due > Date.now()) await sleep(due - Date.now());
 		if (isOpen()) start(index);
-		if (running.size >= limit) {
-			await new Promise<void>((resolve) => (onSlotFree = resolve));
-		} else {
-			// Lets the request reach its socket before the next item's expressions are evaluated, each of
-			// which blocks n8n for about a millisecond: else all requests wait for all expressions, are
-			// answered at once, and so it goes on.
-			await sleep(0);
-		}
+		// Lets the request reach its socket before the next item's expressions are evaluated, each of
+		// which blocks n8n for about a millisecond: else requests whose slots became free together would
+		// leave together, after all of their expressions, and be answered together again.
+		await sleep(0);
+		if (running.size >= limit) await new Promise<void>((resolve) => (onSlotFree = resolve));
 	}
 	await Promise.all(running);
 	if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
