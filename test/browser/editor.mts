@@ -88,6 +88,6 @@ export function parameter(page: Page, name: string): Locator {
 
 /** Opens the trigger panel's URLs at the one that the service is to call. */
 export async function showProductionUrl(page: Page): Promise<void> {
-	await page.getByText('Webhook URLs').click();
+	await page.getByText('Webhook URLs', { exact: true }).click();
 	await page.getByTestId('radio-button-production').click();
 }
