@@ -18,7 +18,7 @@ export const BASE_URL =
  * so a base URL that must not get the key becomes a data URL: n8n's HTTP client (axios) answers it
  * with its bytes, here a single zero, and sends nothing.
  */
-const TEST_URL = `={{ ${BASE_URL.toString()}.test($credentials.baseUrl) ? $credentials.baseUrl + '/users' : 'data:,%00' }}`;
+const TEST_URL = `={{ ${BASE_URL.toString()}.test($credentials.baseUrl) ? $credentials.baseUrl.replace(/\\/+$/, '') + '/users' : 'data:,%00' }}`;
 
 export class ResumeManagementApi implements ICredentialType {
 	name = 'resumeManagementApi';
@@ -61,6 +61,15 @@ export class ResumeManagementApi implements ICredentialType {
 			default: '',
 			description:
 				'The secret that the service sends, or signs its webhooks with. Used by the Resume Management Trigger alone; leave it empty when you do not verify webhooks.',
+		},
+		{
+			displayName: 'Older Webhook Secret',
+			name: 'olderWebhookSecret',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			description:
+				'The previous secret, which is also accepted while the service changes over. Clear it when that is done.',
 		},
 	];
 

@@ -5,12 +5,12 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 	NodeConnectionTypes,
-	NodeOperationError,
 } from 'n8n-workflow';
 
 import { triggerPanel } from './panel';
 import { properties } from './properties';
 import { receive } from './receive';
+import { readSecrets, readSettings } from './settings';
 
 export class ResumeManagementTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -21,7 +21,9 @@ export class ResumeManagementTrigger implements INodeType {
 			dark: 'file:../../icons/resumeManagement.dark.svg',
 		},
 		group: ['trigger'],
-		version: 1,
+		// For each request to a node of version 1, n8n evaluates an expression, `options.binaryData`, and
+		// makes an isolate of V8 for it (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts).
+		version: 1.1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
 		description: 'Starts the workflow on events of the resume-management service',
 		defaults: { name: 'Resume Management Trigger' },
@@ -31,7 +33,11 @@ export class ResumeManagementTrigger implements INodeType {
 			{
 				name: 'resumeManagementApi',
 				required: true,
-				displayOptions: { show: { verification: ['header', 'hmac'] } },
+				displayOptions: {
+					show: {
+						verification: ['header', 'hmac', 'standardWebhooks', 'timestampedSignature'],
+					},
+				},
 			},
 		],
 		webhooks: [
@@ -55,7 +61,8 @@ export class ResumeManagementTrigger implements INodeType {
 	webhookMethods = {
 		default: {
 			async checkExists(this: IHookFunctions): Promise<boolean> {
-				await assertSecret(this);
+				// Says at activation what would have every event refused later.
+				await readSecrets(this, readSettings(this).verification);
 				return true;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
@@ -70,14 +77,4 @@ export class ResumeManagementTrigger implements INodeType {
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await receive(this);
 	}
-}
-
-/** Says at activation what would have every event refused later. */
-async function assertSecret(context: IHookFunctions): Promise<void> {
-	if (context.getNodeParameter('verification') === 'none') return;
-	const { webhookSecret } = await context.getCredentials('resumeManagementApi');
-	if (webhookSecret) return;
-	throw new NodeOperationError(context.getNode(), "The credential's Webhook Secret is empty", {
-		description: "Enter it in the credential, or set Verification to 'None'.",
-	});
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { GenericValue, IDataObject } from 'n8n-workflow';
 
+import { isObject, valueAt } from '../ResumeManagement/answer/json';
+
 /** The one event that the partner API specification names (§6). */
 export const SECTION_SAVED = 'Resume Section Saved';
 
@@ -20,10 +22,10 @@ export interface EventPaths {
 /** What the trigger puts out for each event. */
 export interface EventItem extends IDataObject {
 	event: string;
-	/** The payload's own ID, or the SHA-256 of the body in hex. */
+	/** The payload's own ID, or that of its signed header, or the SHA-256 of the body in hex. */
 	deliveryId: string;
-	/** Only an ID of the payload tells a repeated delivery from a second event that looks the same. */
-	deliveryIdSource: 'payload' | 'bodyHash';
+	/** Only an ID of the sender tells a repeated delivery from a second event that looks the same. */
+	deliveryIdSource: 'payload' | 'header' | 'bodyHash';
 	/** ISO 8601. */
 	receivedAt: string;
 	/** The payload, untouched. */
@@ -32,12 +34,19 @@ export interface EventItem extends IDataObject {
 
 /**
  * Reads the events of a body: one, or as many as its array has elements.
+ * @param deliveryId which the request carries beside its body, signed
  * @returns undefined when the body is neither a JSON object nor an array
  */
-export function readEvents(body: Buffer, paths: EventPaths, now: Date): EventItem[] | undefined {
+export function readEvents(
+	body: Buffer,
+	paths: EventPaths,
+	now: Date,
+	deliveryId?: string,
+): EventItem[] | undefined {
 	const payload = parse(body);
 	if (typeof payload !== 'object' || payload === null) return undefined;
-	const hash = createHash('sha256').update(body).digest('hex');
+	const whole = deliveryId ?? createHash('sha256').update(body).digest('hex');
+	const source = deliveryId === undefined ? 'bodyHash' : 'header';
 	const receivedAt = now.toISOString();
 	const elements: unknown[] = Array.isArray(payload) ? payload : [payload];
 	return elements.map((data, index) => {
@@ -45,24 +54,27 @@ export function readEvents(body: Buffer, paths: EventPaths, now: Date): EventIte
 		const id = paths.idPath ? textAt(data, paths.idPath) : findId(data);
 		return {
 			event: name ?? SECTION_SAVED,
-			deliveryId: id ?? (Array.isArray(payload) ? `${hash}-${index}` : hash),
-			deliveryIdSource: id === undefined ? 'bodyHash' : 'payload',
+			deliveryId: id ?? (Array.isArray(payload) ? `${whole}-${index}` : whole),
+			deliveryIdSource: id === undefined ? source : 'payload',
 			receivedAt,
 			data: data as GenericValue,
 		};
 	});
 }
 
+/** What can be chosen to start the workflow. */
+export const SELECTABLE = ['*', 'resumeSectionSaved'];
+
 /**
- * Whether an event is among those that were selected by their option values, or `*` is. Spelling
- * does not count: the specification shows a name in words, not how a payload writes it.
+ * Whether an event is among those that were chosen. The specification shows a name in words and not
+ * how a payload writes it, so that `section.saved` and `com.example.resume.section_saved.v1` are
+ * Resume Section Saved, too.
+ * @param selected of {@link SELECTABLE}
  */
 export function isSelected(event: string, selected: string[]): boolean {
-	return selected.some((value) => value === '*' || plain(value) === plain(event));
-}
-
-function plain(name: string): string {
-	return name.toLowerCase().replace(/[\s_.-]/g, '');
+	if (selected.includes('*')) return true;
+	const words = event.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+	return selected.includes('resumeSectionSaved') && words.includes('sectionsaved');
 }
 
 /** `id` is the event's where it stands beside the event's name and its data, not among the data. */
@@ -76,19 +88,10 @@ function firstText(data: unknown, names: string[]): string | undefined {
 }
 
 function textAt(data: unknown, path: string): string | undefined {
-	const value = path
-		.split('.')
-		.reduce<unknown>(
-			(inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-			data,
-		);
+	const value = valueAt(data, path);
 	return (typeof value === 'string' && value !== '') || typeof value === 'number'
 		? String(value)
 		: undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null;
 }
 
 function parse(body: Buffer): unknown {

@@ -1,6 +1,18 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { MOST_TOLERANCE } from './settings';
+
 const whenSigned = { show: { verification: ['hmac'] } };
+
+const timestampTolerance: INodeProperties = {
+	displayName: 'Timestamp Tolerance',
+	name: 'timestampTolerance',
+	type: 'number',
+	typeOptions: { minValue: 1, maxValue: MOST_TOLERANCE },
+	default: 300,
+	description:
+		'Seconds by which the timestamp may differ from the clock of n8n. What was sent earlier is refused, so that nobody can send it again.',
+};
 
 export const properties: INodeProperties[] = [
 	{
@@ -15,19 +27,20 @@ export const properties: INodeProperties[] = [
 		name: 'events',
 		type: 'multiOptions',
 		required: true,
-		default: ['resumeSectionSaved'],
+		default: ['*'],
 		options: [
 			{
 				name: '[All]',
 				value: '*',
 				action: 'On any event',
-				description: 'Any event, also one that this node does not know by name',
+				description: 'Any event, whatever its name',
 			},
 			{
 				name: 'Resume Section Saved',
 				value: 'resumeSectionSaved',
 				action: 'On resume section saved',
-				description: 'A section of a resume was saved, or an event came without a name',
+				description:
+					"An event whose name says 'section saved' in any spelling, or that has no name. Others are answered, noted in n8n's log, and start nothing.",
 			},
 		],
 	},
@@ -50,7 +63,19 @@ export const properties: INodeProperties[] = [
 			{
 				name: 'Signature (HMAC-SHA256)',
 				value: 'hmac',
-				description: "The body is signed with the credential's Webhook Secret",
+				description: "A header has the signature of the body by the credential's Webhook Secret",
+			},
+			{
+				name: 'Signature (Standard Webhooks)',
+				value: 'standardWebhooks',
+				description:
+					"Three headers that begin with 'webhook-', and a secret that often begins with whsec_",
+			},
+			{
+				name: 'Signature with Timestamp',
+				value: 'timestampedSignature',
+				description:
+					'One header has both, as in t=1795262400,v1=5257a869…: the signature is of time, full stop, body',
 			},
 		],
 		description: 'How a request shows that it comes from the service. Ask your account manager.',
@@ -72,7 +97,7 @@ export const properties: INodeProperties[] = [
 		required: true,
 		default: 'X-Webhook-Signature',
 		placeholder: 'e.g. X-Webhook-Signature',
-		displayOptions: whenSigned,
+		displayOptions: { show: { verification: ['hmac', 'timestampedSignature'] } },
 		description: 'The header that carries the signature',
 	},
 	{
@@ -93,7 +118,7 @@ export const properties: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. sha256=',
 		displayOptions: whenSigned,
-		description: 'What stands before the signature in its header',
+		description: 'The text before the signature in its header',
 	},
 	{
 		displayName: 'Timestamp Header',
@@ -106,23 +131,19 @@ export const properties: INodeProperties[] = [
 			'The header with the Unix time in seconds that is signed together with the body, as time, full stop, body. Leave it empty when only the body is signed.',
 	},
 	{
-		displayName: 'Timestamp Tolerance',
-		name: 'timestampTolerance',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: 300,
-		displayOptions: { show: { verification: ['hmac'] }, hide: { timestampHeader: [''] } },
-		description: 'Seconds by which the timestamp may differ from the clock of n8n',
+		...timestampTolerance,
+		displayOptions: { ...whenSigned, hide: { timestampHeader: [''] } },
+	},
+	{
+		...timestampTolerance,
+		displayOptions: { show: { verification: ['standardWebhooks', 'timestampedSignature'] } },
 	},
 	{
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
 		placeholder: 'Add Option',
-		// With `binaryData`, n8n leaves the body of a node's first version unread (parseRequestBody in
-		// n8n/src/webhooks/webhook-helpers.ts). So a request is verified before anything parses it,
-		// and what can't be read gets our answer.
-		default: { binaryData: true },
+		default: {},
 		options: [
 			{
 				displayName: 'Event ID Path',
@@ -131,7 +152,7 @@ export const properties: INodeProperties[] = [
 				default: '',
 				placeholder: 'e.g. meta.uuid',
 				description:
-					'Where the payload holds the ID of the event, with dots between the names. By default eventId, deliveryId or, beside the event name, ID.',
+					'Where the payload holds the ID of the event, with dots between the names. By default eventId, deliveryId or, next to the event name, ID.',
 			},
 			{
 				displayName: 'Event Name Path',
@@ -149,7 +170,6 @@ export const properties: INodeProperties[] = [
 				default: false,
 				description: 'Whether to add the headers and query parameters of the request to the output',
 			},
-			{ displayName: 'Raw Body', name: 'binaryData', type: 'hidden', default: true },
 		],
 	},
 ];

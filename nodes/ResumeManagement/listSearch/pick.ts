@@ -6,13 +6,14 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
+import { readBody } from '../answer/body';
+import { Failure, toNodeApiError } from '../answer/failure';
+import { isObject } from '../answer/json';
+import { findList } from '../answer/list';
+import { EMAILS, first, texts } from '../answer/records';
 import { readCredential } from '../request/credential';
-import { type Failure, toNodeApiError, withoutSecrets } from '../request/failure';
-import { isObject } from '../request/isObject';
-import { judge } from '../request/judge';
 import type { Operation } from '../request/operation';
 import { send } from '../request/send';
-import { findList } from '../request/shape';
 
 /** What a picker offers. */
 export interface Source {
@@ -34,10 +35,9 @@ export interface Query {
 	paginationToken?: unknown;
 }
 
-/** Properties that may name a record: the specification shows none, so what is there is used. */
+/** Properties that may name a record. */
 const NAMES = ['name', 'fullname', 'displayname', 'title'];
 const GIVEN_NAMES = ['firstname', 'lastname'];
-const EMAILS = ['email', 'emailaddress'];
 
 /** Milliseconds that a person waits for a list. */
 const TIMEOUT = 20_000;
@@ -55,10 +55,14 @@ export async function pick(
 	source: Source,
 	{ filter = '', paginationToken }: Query,
 ): Promise<INodeListSearchResult> {
-	const found = await findOptions(context, source);
-	if ('failure' in found) throw toDropdownError(context.getNode(), found.failure);
+	let options: Option[];
+	try {
+		options = await findOptions(context, source);
+	} catch (error) {
+		throw toDropdownError(context.getNode(), error);
+	}
 	const wanted = filter.trim().toLowerCase();
-	const matching = found.options.filter(({ name, value }) =>
+	const matching = options.filter(({ name, value }) =>
 		`${name} ${value}`.toLowerCase().includes(wanted),
 	);
 	const start = Number(paginationToken ?? 0);
@@ -77,57 +81,37 @@ interface Option {
 async function findOptions(
 	context: ILoadOptionsFunctions,
 	{ operation, readPath, records, ifNone, ids }: Source,
-): Promise<{ options: Option[] } | { failure: Failure }> {
-	try {
-		const path = readPath?.();
-		const credential = await readCredential(context);
-		const sent = await send(context, credential, operation, { path }, { timeout: TIMEOUT });
-		const verdict = 'answer' in sent ? judge(sent.answer, operation) : sent;
-		if ('failure' in verdict) {
-			return { failure: withoutSecrets(verdict.failure, credential.secrets) };
-		}
-		const list = findList(verdict.body, '');
-		if ('failure' in list) return { failure: { ...list.failure, description: ENTER_ID } };
-		if (list.elements.length === 0) {
-			return { failure: { message: `The service returned no ${records}`, description: ifNone } };
-		}
-		const options = list.elements.flatMap((element) => toOption(element, ids));
-		return options.length > 0 ? { options } : { failure: withoutIds(records, ids, list.elements) };
-	} catch (error) {
-		const { message, description } = error as NodeOperationError;
-		return { failure: { message, description: description ?? '' } };
-	}
+): Promise<Option[]> {
+	const path = readPath?.();
+	const credential = await readCredential(context);
+	const signal = AbortSignal.timeout(TIMEOUT);
+	const http = { timeout: TIMEOUT };
+	const received = await send(context, credential, operation, { path }, http, signal);
+	const answer = await readBody(received, credential.secrets, signal);
+	const elements = findList(answer, { path: '', name: records, advice: ENTER_ID });
+	if (elements.length === 0) throw new Failure(`The service returned no ${records}`, ifNone);
+	const options = elements.flatMap((element) => toOption(element, ids));
+	if (options.length === 0) throw withoutIds(records, ids, elements);
+	return options;
 }
 
 const ENTER_ID = 'Switch this field to By ID, and enter the ID.';
 
 function toOption(element: unknown, ids: string[]): Option[] {
 	const record = texts(element);
-	const first = (names: string[]) => names.map((name) => record.get(name)).find(Boolean);
-	const value = first(ids);
-	if (!value) return [];
+	const value = first(record, ids);
+	if (value === undefined) return [];
 	const given = GIVEN_NAMES.map((name) => record.get(name)).filter(Boolean);
-	const label = [first(NAMES) ?? given.join(' '), first(EMAILS)].filter(Boolean);
+	const label = [first(record, NAMES) ?? given.join(' '), first(record, EMAILS)].filter(Boolean);
 	return [{ name: label.join(' · ') || value, value }];
-}
-
-/** A record's texts and numbers by their property's name, with `first_name` as `firstname`. */
-function texts(element: unknown): Map<string, string> {
-	const entries = Object.entries(isObject(element) ? element : {})
-		.filter(([, value]) => ['string', 'number'].includes(typeof value))
-		.map(([name, value]): [string, string] => [
-			name.replace(/(?<=.)[_-]/g, '').toLowerCase(),
-			String(value).trim(),
-		]);
-	return new Map(entries);
 }
 
 function withoutIds(records: string, ids: string[], [element]: unknown[]): Failure {
 	const names = Object.keys(isObject(element) ? element : {}).join(', ') || 'none';
-	return {
-		message: `The ${records} that the service returned have no ID to pick them by`,
-		description: `None of the properties ${ids.join(', ')} is in them. The first one's properties: ${names}. ${ENTER_ID}`,
-	};
+	return new Failure(
+		`The ${records} that the service returned have no ID to pick them by`,
+		`None of the properties ${ids.join(', ')} is in them. The first one's properties: ${names}. ${ENTER_ID}`,
+	);
 }
 
 /**
@@ -135,7 +119,9 @@ function withoutIds(records: string, ids: string[], [element]: unknown[]): Failu
  * description, of any other error the message alone (`sendErrorResponse` of n8n/src/response-helper.ts
  * and ResourceLocator.vue of n8n's editor).
  */
-function toDropdownError(node: INode, failure: Failure): NodeApiError {
+function toDropdownError(node: INode, cause: unknown): NodeApiError {
+	const { message, description } = cause as NodeOperationError;
+	const failure = cause instanceof Failure ? cause : new Failure(message, description ?? '');
 	const error = toNodeApiError(node, failure, 0);
 	// The editor takes the message apart at its hyphens, which a code such as connect-01 has.
 	error.message = error.message.replaceAll('-', '\u2011');

@@ -1,5 +1,6 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
+import { USER_IDS } from '../answer/records';
 import { getAll } from '../resources/user/getAll';
 import { pick } from './pick';
 
@@ -13,7 +14,7 @@ export async function searchUsers(
 		operation: getAll,
 		records: 'users',
 		ifNone: "Check that the credential's Private Key belongs to the account that has the users.",
-		ids: ['id', '_id', 'userid', 'uuid'],
+		ids: USER_IDS,
 	};
 	return await pick(this, users, { filter, paginationToken });
 }

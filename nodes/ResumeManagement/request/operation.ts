@@ -1,26 +1,37 @@
-import type {
-	IDataObject,
-	IHttpRequestMethods,
-	INodeExecutionData,
-	INodeProperties,
-} from 'n8n-workflow';
+import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-workflow';
 
-import type { Failure } from './failure';
-import type { Pagination } from './pages';
+import type { AnswerBody } from '../answer/judge';
 import type { Parameters } from './parameters';
+import type { UserByEmail } from './users';
 
-/** The body of a successful answer, as received: an envelope, or whatever an open endpoint sends. */
-export type AnswerBody = IDataObject | IDataObject[];
+/** Values of a path's `:parameters`, percent-encoded, or what such a value is to be looked up by. */
+export type PathValues = Record<string, string | UserByEmail>;
 
-/** What the operation's parameters add to the request, for one item. */
+export interface Purchase {
+	/** The same text for the same purchase. */
+	id: string;
+	/** Whether another item of the run may be for it, too. */
+	mayRepeat: boolean;
+}
+
+/** What the operation's parameters come to, for one item. */
 export interface RequestParts {
-	/** Values of the path's `:parameters`, percent-encoded by {@link Parameters.id}. */
-	path?: Record<string, string>;
+	/** Where the item chooses it. */
+	method?: IHttpRequestMethods;
+	path?: PathValues;
 	query?: IDataObject;
 	/** Sent as JSON, also when empty. */
 	body?: IDataObject;
-	/** Where the user wants a list to be read page by page. */
-	pagination?: Pagination;
+	/** Stands for the purchase across executions: see `claims.ts`. */
+	sendOnceKey?: string;
+	/** Whether to return what would be sent instead of sending it. */
+	preview?: boolean;
+	/** What a person pays for: see `refuseRepeated`. */
+	purchase?: Purchase;
+	/** Turns a successful answer into the form that the user asked for. It must not throw: see `write.ts`. */
+	convert?: (answer: AnswerBody) => AnswerBody;
+	/** What n8n's editor shows above the output when the item has succeeded. */
+	hint?: string;
 }
 
 /**
@@ -38,20 +49,17 @@ export interface Operation {
 	/** Method and path as the partner API specification writes them (§4). */
 	method: IHttpRequestMethods;
 	path: string;
-	/** Whether the service changes something: writes are sent one at a time, in item order. */
+	/** Whether the service changes something: see `write.ts`. */
 	write?: boolean;
-	/** Whether the answer is a file, which is streamed into n8n's binary store. */
-	file?: boolean;
+	/** What comes back: one record, a list of them, or a file that is streamed into n8n's binary store. */
+	answer: 'record' | 'list' | 'file';
 	fields: INodeProperties[];
 	/**
-	 * Reads and checks one item's parameters.
+	 * Reads and checks what one item's parameters say of the request. Those that all operations with
+	 * such an answer have, such as Simplify and Limit, the pipeline reads.
 	 * @throws NodeOperationError naming the field; nothing was sent then
 	 */
 	read(parameters: Parameters): RequestParts;
 	/** Says why an answer that reports no error is still not the success that was asked for. */
 	unconfirmed?(body: AnswerBody): string | undefined;
-	/** Turns a successful answer into output items, which the pipeline pairs with their input. */
-	shape(answer: AnswerBody, parameters: Parameters): Shaped;
 }
-
-export type Shaped = { items: INodeExecutionData[] } | { failure: Failure };

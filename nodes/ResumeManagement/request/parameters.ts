@@ -1,13 +1,15 @@
 import { NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, INode, INodeProperties } from 'n8n-workflow';
 
-import { isObject } from './isObject';
+import { exactText, isObject } from '../answer/json';
+import { kindOf, labelOf } from './labels';
+import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
 /** Reads a node parameter of one item, with expressions evaluated; see `getNodeParameter`. */
 export type ReadParameter = (name: string, fallback?: unknown) => unknown;
 
-/** Control characters, and halves of surrogate pairs, which can't be percent-encoded. */
-const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
+/** Characters of a key that is sent once; IDs are shorter. */
+const LONGEST_KEY = 500;
 
 /**
  * One item's parameters, checked before anything is sent. Each method throws a NodeOperationError
@@ -31,41 +33,65 @@ export class Parameters {
 		return this.get(`options.${name}`, fallback);
 	}
 
-	/** A whole number of at least `least`, or the fallback where it is none. */
+	/** A switch. */
+	flag(name: string, fallback: boolean): boolean {
+		return Boolean(this.get(name, fallback));
+	}
+
+	/** A switch that decides what is sent, so nothing but true and false is taken for either. */
+	decision(name: string): boolean {
+		const value = this.read(name, false);
+		if (typeof value === 'boolean') return value;
+		return this.reject(
+			name,
+			'is neither true nor false',
+			'Check the expression that it comes from.',
+		);
+	}
+
+	/** A whole number of at least `least`, or the fallback where it is empty. */
 	count(name: string, fallback: number, least = 0): number {
-		const number = Math.floor(Number(this.read(name, fallback)));
-		return Number.isNaN(number) ? fallback : Math.max(least, number);
+		const text = this.optionalText(name, String(fallback)) || String(fallback);
+		const number = Math.floor(Number(text));
+		if (Number.isNaN(number)) this.reject(name, 'is not a number', 'Enter a whole number.');
+		return Math.max(least, number);
+	}
+
+	/** One of the given texts. */
+	choice<T extends string>(name: string, choices: readonly T[]): T {
+		const value = this.read(name, '');
+		const chosen = choices.find((choice) => choice === value);
+		if (chosen !== undefined) return chosen;
+		const listed = choices.join(', ');
+		return this.reject(name, `is not one of ${listed}`, 'Check the expression that it comes from.');
+	}
+
+	/** A path below the base address, percent-encoded: see {@link toPath}. */
+	path(name: string): string {
+		const path = toPath(this.text(name));
+		if (path !== undefined) return path;
+		return this.reject(
+			name,
+			'is not a path below the Base URL',
+			'Enter what follows the Base URL, such as /connect, without an address, "..", empty parts or backslashes, and write a percent sign as %25. What would follow a question mark goes into Query Parameters.',
+		);
 	}
 
 	/** A resource locator's ID, percent-encoded as one segment of a path. */
 	id(name: string): string {
-		const locator = this.read(name, '') as { value?: unknown } | string | number | null;
-		const id = String((typeof locator === 'object' ? locator?.value : locator) ?? '');
-		if (id.trim() === '') {
-			this.reject(name, 'is empty', 'Pick one from the list, or enter its ID.');
-		}
-		if (id === '.' || id === '..' || CONTROL_CHARACTERS.test(id)) {
-			this.reject(
-				name,
-				'is not an ID',
-				'An ID is neither "." nor "..", and has no line breaks or other control characters. Check the expression that it comes from.',
-			);
-		}
-		return encodeURIComponent(id);
+		return this.toId(name, this.locator(name).value);
+	}
+
+	/** The same, or in the mode By Email what the ID is to be looked up by. */
+	idOrEmail(name: string): string | { email: string } {
+		const { mode, value } = this.locator(name);
+		return mode === 'email' ? { email: this.toEmail(name, value) } : this.toId(name, value);
 	}
 
 	/** An e-mail address, trimmed; '' when it is empty and may be. */
 	email(name: string, { optional = false } = {}): string {
-		const email = String(this.read(name, '') ?? '').trim();
-		if (email === '' && optional) return email;
-		if (!/^[^@\s]+@[^@\s]+$/.test(email) || CONTROL_CHARACTERS.test(email)) {
-			this.reject(
-				name,
-				'is not an e-mail address',
-				'Enter one address with a single @, such as nathan@example.com.',
-			);
-		}
-		return email;
+		const email = this.optionalText(name);
+		return email === '' && optional ? email : this.toEmail(name, email);
 	}
 
 	/** A text that may not be blank, trimmed. */
@@ -76,24 +102,90 @@ export class Parameters {
 	}
 
 	/** A text, trimmed; '' when it is missing. */
-	optionalText(name: string): string {
-		return String(this.read(name, '') ?? '').trim();
+	optionalText(name: string, fallback = ''): string {
+		return this.plain(name, this.read(name, fallback)).trim();
+	}
+
+	/** Dotted paths, separated by commas, each as the names along it. */
+	paths(name: string): string[][] {
+		const paths = this.optionalText(name).split(',');
+		return paths.map((path) => path.trim().split('.')).filter(([first]) => first !== '');
 	}
 
 	/** The body of a request whose fields the specification does not show: see `bodyFields`. */
 	body(): IDataObject {
 		if (this.get<string>('specifyBody', 'fields') === 'json') return this.json('jsonBody');
-		const pairs = this.get<Array<{ name?: unknown; value?: unknown }>>('bodyFields.field', []);
-		return this.pairs('bodyFields', pairs);
+		return Object.fromEntries(this.pairs('bodyFields', 'bodyFields.field')) as IDataObject;
+	}
+
+	/**
+	 * What stands for the item across executions; '' where the user has left the field empty. An
+	 * expression that comes to nothing is an error, as the item would go out unguarded.
+	 */
+	sendOnceKey(): string {
+		const name = 'sendOnceKey';
+		const entered = this.node.parameters[name] ?? '';
+		if (entered === '') return '';
+		const key = this.text(name);
+		if (key.length > LONGEST_KEY) {
+			this.reject(
+				name,
+				`is longer than ${LONGEST_KEY} characters`,
+				'Use an ID, such as that of the payment.',
+			);
+		}
+		return key;
 	}
 
 	/** The `queryParameters` option: names and values as the account manager gave them. */
 	query(): IDataObject {
-		const pairs = this.option<Array<{ name?: unknown; value?: unknown }>>(
-			'queryParameters.parameter',
-			[],
+		const field = 'options.queryParameters';
+		const pairs = this.pairs(field, `${field}.parameter`).map(([name, value]) => [
+			name,
+			typeof value === 'boolean' ? value : this.plain(field, value),
+		]);
+		return Object.fromEntries(pairs) as IDataObject;
+	}
+
+	private locator(name: string): { mode?: unknown; value?: unknown } {
+		const locator = this.read(name, '');
+		return isObject(locator) && 'value' in locator ? locator : { value: locator };
+	}
+
+	private toId(name: string, value: unknown): string {
+		const id = this.plain(name, value);
+		if (id.trim() === '') {
+			this.reject(name, 'is empty', 'Pick one from the list, or enter its ID.');
+		}
+		const segment = toSegment(id);
+		if (segment !== undefined) return segment;
+		return this.reject(
+			name,
+			'is not an ID',
+			'An ID is neither "." nor "..", and has no line breaks or other control characters. Check the expression that it comes from.',
 		);
-		return this.pairs('options.queryParameters', pairs);
+	}
+
+	private toEmail(name: string, value: unknown): string {
+		const email = this.plain(name, value).trim();
+		if (/^[^@\s]+@[^@\s]+$/.test(email) && !CONTROL_CHARACTERS.test(email)) return email;
+		return this.reject(
+			name,
+			'is not an e-mail address',
+			'Enter one address with a single @, such as nathan@example.com.',
+		);
+	}
+
+	/** What goes into an address or a field of text: a text, or a number that is written exactly. */
+	private plain(name: string, value: unknown): string {
+		if (value === undefined || value === null) return '';
+		const text = exactText(value);
+		if (text !== undefined) return text;
+		return this.reject(
+			name,
+			`is ${kindOf(value)} and not a text or a number`,
+			'Check the expression that it comes from: it may need the name of a property at its end.',
+		);
 	}
 
 	private json(name: string): IDataObject {
@@ -115,13 +207,21 @@ export class Parameters {
 		return value;
 	}
 
-	private pairs(field: string, pairs: Array<{ name?: unknown; value?: unknown }>): IDataObject {
-		const entries = pairs.map(({ name, value }) => {
-			const key = String(name ?? '').trim();
+	private pairs(field: string, path: string): Array<[name: string, value: unknown]> {
+		const pairs = this.read(path, []) ?? [];
+		if (!Array.isArray(pairs))
+			this.reject(field, `is ${kindOf(pairs)} and not a list`, 'Enter it anew.');
+		const names = new Set<string>();
+		return pairs.map((pair: unknown) => {
+			const { name, value } = (pair ?? {}) as { name?: unknown; value?: unknown };
+			const key = this.plain(field, name).trim();
 			if (key === '') this.reject(field, 'has an entry without a name', 'Name it, or remove it.');
+			if (names.has(key)) {
+				this.reject(field, `has two entries named '${key}'`, 'Rename one of them, or remove it.');
+			}
+			names.add(key);
 			return [key, value ?? ''];
 		});
-		return Object.fromEntries(entries) as IDataObject;
 	}
 
 	private reject(name: string, problem: string, description: string): never {
@@ -134,16 +234,4 @@ export class Parameters {
 			},
 		);
 	}
-}
-
-/** What a user reads beside the parameter: of one in a collection, such as `options.retries`, its own. */
-function labelOf(path: string, fields: INodeProperties['options'] = []): string {
-	const [name, ...inner] = path.split('.');
-	const field = fields.find((candidate) => candidate.name === name);
-	if (!field) return path;
-	if (inner.length === 0) return (field as INodeProperties).displayName;
-	return labelOf(
-		inner.join('.'),
-		'values' in field ? field.values : (field as INodeProperties).options,
-	);
 }

@@ -21,6 +21,9 @@ interface RequestOptionsParameter {
 	timeout?: number;
 }
 
+/** Milliseconds; Node.js fires a longer timer at once. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
+
 /** @throws NodeOperationError when Proxy is not a URL */
 export function readRequestOptions(
 	node: INode,
@@ -28,7 +31,7 @@ export function readRequestOptions(
 ): RequestOptions {
 	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};
 	return {
-		...(Number(timeout) > 0 && { timeout: Number(timeout) }),
+		...(Number(timeout) > 0 && { timeout: Math.ceil(Math.min(Number(timeout), LONGEST_TIMEOUT)) }),
 		http: {
 			...(proxy && { proxy: parseProxy(node, proxy) }),
 			...(allowUnauthorizedCerts && { skipSslCertificateValidation: true }),
@@ -40,9 +43,9 @@ export function readRequestOptions(
 }
 
 function parseProxy(node: INode, proxy: string): IHttpRequestOptions['proxy'] {
-	if (!URL.canParse(proxy)) {
+	if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol)) {
 		throw new NodeOperationError(node, "'Proxy' in Request Options is not a URL", {
-			description: 'Enter it as http://host:port. Nothing was sent.',
+			description: 'Enter it as http://host:port or https://host:port. Nothing was sent.',
 		});
 	}
 	const { protocol, hostname, port, username, password } = new URL(proxy);

@@ -1,36 +1,70 @@
-import type { IAllExecuteFunctions, IHttpRequestOptions, IN8nHttpFullResponse } from 'n8n-workflow';
+import type {
+	IAllExecuteFunctions,
+	IDataObject,
+	IExecuteFunctions,
+	IHttpRequestMethods,
+	IHttpRequestOptions,
+	IN8nHttpFullResponse,
+} from 'n8n-workflow';
 
+import { networkFailure } from '../answer/networkFailure';
 import { CREDENTIAL_TYPE, type Credential } from './credential';
-import type { Failure } from './failure';
-import type { Operation, RequestParts } from './operation';
+import type { Operation } from './operation';
+import { fillPath } from './path';
 import type { HttpSettings } from './requestOptions';
-import { transportFailure } from './transport';
 
-export type Sent = { answer: IN8nHttpFullResponse } | { failure: Failure };
+/** Node's `Readable`, by way of n8n's types: nodes may not import `stream`. */
+export type Readable = Exclude<
+	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
+	Buffer
+>;
+
+/** An HTTP answer whose body has not been read yet. */
+export interface Received {
+	statusCode: number;
+	headers: IDataObject;
+	body: Readable;
+	/** The address that was requested. */
+	url: string;
+}
+
+/** A request as it goes to the wire. */
+export interface Outgoing {
+	/** In place of the operation's own. */
+	method?: IHttpRequestMethods;
+	/** Values of the path's `:parameters`, percent-encoded. */
+	path?: Record<string, string>;
+	query?: IDataObject;
+	/** JSON. */
+	body?: string;
+}
 
 /**
- * Sends one request with the private key and follows no redirect. HTTP errors are answers.
- * @param http `timeout` is in milliseconds
+ * Sends one request with the private key and follows no redirect. HTTP errors are answers. The body
+ * comes as a stream: n8n signs in and sends again when reading the body of a 401 fails (n8n-core's
+ * httpRequestWithAuthentication), so it must not be n8n that reads it.
+ * @param http `timeout` in milliseconds, until the answer begins
  * @param signal ends the request, also while its body is read
+ * @throws Failure when no answer began
  */
 export async function send(
 	context: IAllExecuteFunctions,
 	credential: Credential,
-	{ method, path, file }: Pick<Operation, 'method' | 'path' | 'file'>,
-	parts: RequestParts,
+	{ method, path }: Pick<Operation, 'method' | 'path'>,
+	outgoing: Outgoing,
 	http: HttpSettings & { timeout: number },
 	signal?: AbortSignal,
-): Promise<Sent> {
+): Promise<Received> {
+	const url = credential.baseUrl + fillPath(path, outgoing.path);
 	const options: IHttpRequestOptions = {
-		method,
-		url: credential.baseUrl + fillPath(path, parts.path),
-		...(parts.query && { qs: parts.query }),
+		method: outgoing.method ?? method,
+		url,
+		...(outgoing.query && { qs: outgoing.query }),
 		// As a text, since n8n's client sends no body for an empty object.
-		...(parts.body && { body: JSON.stringify(parts.body) }),
-		...(file && { encoding: 'stream' }),
+		...(outgoing.body !== undefined && { body: outgoing.body }),
+		encoding: 'stream',
 		returnFullResponse: true,
-		// n8n sends a 401 again, and throws the service's reason away, unless HTTP errors are let
-		// through (n8n-core's httpRequestWithAuthentication).
+		// n8n sends a 401 again, and throws the service's reason away, unless HTTP errors are let through.
 		ignoreHttpStatusErrors: true,
 		// n8n forwards the Authentication header to wherever a redirect leads.
 		disableFollowRedirect: true,
@@ -44,13 +78,8 @@ export async function send(
 			options,
 			{ credentialsDecrypted: credential.decrypted },
 		)) as IN8nHttpFullResponse;
-		return { answer };
+		return { ...answer, body: answer.body as Readable, url };
 	} catch (error) {
-		return { failure: transportFailure(error) };
+		throw networkFailure(error, signal);
 	}
-}
-
-/** Puts percent-encoded values into the specification's path, such as `/user/:userID`. */
-function fillPath(path: string, values: Record<string, string> = {}): string {
-	return path.replace(/:(\w+)/g, (_, name: string) => values[name]!);
 }

@@ -2,13 +2,15 @@ import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
 /** Fields that several operations share. Each operation's own stand in its file. */
 
+/** See `readUser`. */
 export const userId: INodeProperties = {
 	displayName: 'User',
 	name: 'userId',
 	type: 'resourceLocator',
 	default: { mode: 'list', value: '' },
 	required: true,
-	description: 'The user to work with',
+	description:
+		'The user to work with. By Email finds the ID in the list of users, which is read whole once a run: with a long list, that takes time.',
 	modes: [
 		{
 			displayName: 'From List',
@@ -18,6 +20,13 @@ export const userId: INodeProperties = {
 			typeOptions: { searchListMethod: 'searchUsers', searchable: true },
 		},
 		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. 42' },
+		{
+			displayName: 'By Email',
+			name: 'email',
+			type: 'string',
+			placeholder: 'e.g. nathan@example.com',
+			hint: 'Reads the whole list of users once a run. With a long list, By ID is faster.',
+		},
 	],
 };
 
@@ -28,6 +37,7 @@ const listUserId: INodeProperties = {
 	name: 'listUserId',
 	required: undefined,
 	description: 'The user whose resumes the list below offers. It is not sent with the request.',
+	modes: userId.modes!.filter(({ name }) => name !== 'email'),
 };
 
 const resumeLocator: INodeProperties = {
@@ -55,6 +65,17 @@ export const resumeId: INodeProperties[] = [
 	resumeLocator,
 ];
 
+export const customPath: INodeProperties = {
+	displayName: 'Path',
+	name: 'path',
+	type: 'string',
+	required: true,
+	default: '',
+	placeholder: 'e.g. /connect',
+	description:
+		"What follows the credential's Base URL. What would follow a question mark goes into Query Parameters.",
+};
+
 export const simplify: INodeProperties = {
 	displayName: 'Simplify',
 	name: 'simplify',
@@ -62,25 +83,6 @@ export const simplify: INodeProperties = {
 	default: true,
 	description: 'Whether to return a simplified version of the response instead of the raw data',
 };
-
-export const returnAllOrLimit: INodeProperties[] = [
-	{
-		displayName: 'Return All',
-		name: 'returnAll',
-		type: 'boolean',
-		default: false,
-		description: 'Whether to return all results or only up to a given limit',
-	},
-	{
-		displayName: 'Limit',
-		name: 'limit',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: 50,
-		displayOptions: { show: { returnAll: [false] } },
-		description: 'Max number of results to return',
-	},
-];
 
 /** The body of a request whose fields the specification does not show (§4.2). */
 export const bodyFields: INodeProperties[] = [
@@ -131,6 +133,18 @@ export const bodyFields: INodeProperties[] = [
 	},
 ];
 
+/** See `claims.ts`, whose helpers n8n's tools don't have. */
+export const sendOnceKey: INodeProperties = {
+	displayName: 'Send Once Key',
+	name: 'sendOnceKey',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.paymentId }}',
+	displayOptions: { hide: { '@tool': [true] } },
+	description:
+		'What this item stands for, such as the ID of a payment, never the email. It is sent at most once for this key in this workflow, across executions, retries and restarts. A key that was sent before gives an item with alreadySent: true.',
+};
+
 const maxParallelRequests: INodeProperties = {
 	displayName: 'Max Parallel Requests',
 	name: 'maxParallelRequests',
@@ -140,7 +154,7 @@ const maxParallelRequests: INodeProperties = {
 	description: 'How many items to request side by side',
 };
 
-const queryParameters: INodeProperties = {
+export const queryParameters: INodeProperties = {
 	displayName: 'Query Parameters',
 	name: 'queryParameters',
 	type: 'fixedCollection',
@@ -176,118 +190,15 @@ const retries: INodeProperties = {
 		'How often to repeat a request that the service did not answer, or answered with HTTP 429, 500, 502, 503 or 504',
 };
 
-export const itemsPath: INodeProperties = {
-	displayName: 'Items Path',
-	name: 'itemsPath',
+/** Of operations that return records: see `toItem`. */
+export const fieldsToReturn: INodeProperties = {
+	displayName: 'Fields to Return',
+	name: 'fieldsToReturn',
 	type: 'string',
 	default: '',
-	placeholder: 'e.g. data.users',
+	placeholder: 'e.g. name, email, address.city',
 	description:
-		'Where the answer holds its list. Leave it empty to find it in data, or in the only list that the answer has.',
-};
-
-/** How to read a list page by page, which the specification does not show: see docs/lists.md. */
-export const pagination: INodeProperties = {
-	displayName: 'Pagination',
-	name: 'pagination',
-	type: 'fixedCollection',
-	placeholder: 'Add Pagination',
-	default: { pagination: {} },
-	description:
-		'Read the list page by page, as your account manager described it. Without this option, one request is sent.',
-	options: [
-		{
-			displayName: 'Pagination',
-			name: 'pagination',
-			values: [
-				{
-					displayName: 'Advance By',
-					name: 'mode',
-					type: 'options',
-					options: [
-						{
-							name: 'Cursor',
-							value: 'cursor',
-							description: 'Each answer names the cursor of the next page',
-						},
-						{
-							name: 'Offset',
-							value: 'offset',
-							description: 'Each page is asked for by the number of records before it',
-						},
-						{
-							name: 'Page Number',
-							value: 'pageNumber',
-							description: 'Each page is asked for by its number',
-						},
-					],
-					default: 'pageNumber',
-					description: 'How the service tells pages apart',
-				},
-				{
-					displayName: 'Cursor Path',
-					name: 'cursorPath',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. data.nextCursor',
-					displayOptions: { show: { mode: ['cursor'] } },
-					description:
-						'Where each answer holds the cursor of the next page. The list ends where it is missing or empty.',
-				},
-				{
-					displayName: 'First Offset',
-					name: 'firstOffset',
-					type: 'number',
-					typeOptions: { minValue: 0 },
-					default: 0,
-					displayOptions: { show: { mode: ['offset'] } },
-					description: 'The offset of the first page',
-				},
-				{
-					displayName: 'First Page',
-					name: 'firstPage',
-					type: 'number',
-					typeOptions: { minValue: 0 },
-					default: 1,
-					displayOptions: { show: { mode: ['pageNumber'] } },
-					description: 'The number of the first page',
-				},
-				{
-					displayName: 'Max Pages',
-					name: 'maxPages',
-					type: 'number',
-					typeOptions: { minValue: 1 },
-					default: 100,
-					description: 'A list that has not ended after this many pages is an error',
-				},
-				{
-					displayName: 'Page Size',
-					name: 'pageSize',
-					type: 'number',
-					typeOptions: { minValue: 1 },
-					default: 100,
-					displayOptions: { hide: { sizeParameterName: [''] } },
-					description: 'How many records to ask for with each page',
-				},
-				{
-					displayName: 'Parameter Name',
-					name: 'parameterName',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. page',
-					description: 'The query parameter that carries the page number, offset or cursor',
-				},
-				{
-					displayName: 'Size Parameter',
-					name: 'sizeParameterName',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. limit',
-					description: 'The query parameter that carries the page size. Left out when empty.',
-				},
-			],
-		},
-	],
+		'The paths of the properties to return of each record, separated by commas. All are returned when it is empty. What a record does not have is left out.',
 };
 
 /** The Options collection: what every read offers, and what the operation adds. */

@@ -1,13 +1,17 @@
+import { NodeOperationError } from 'n8n-workflow';
 import type {
 	IExecuteFunctions,
 	IExecutePaginationFunctions,
+	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
 	INodeType,
 } from 'n8n-workflow';
 
 import type { Operation } from '../request/operation';
-import { runOperation, runSingle } from '../request/pipeline';
+import { runOperation, runSingle } from '../request/run';
+import { get as getCustom } from './customRequest/get';
+import { send as sendCustom } from './customRequest/send';
 import { upgrade } from './plan/upgrade';
 import { create } from './resume/create';
 import { download } from './resume/download';
@@ -27,6 +31,15 @@ interface Resource {
 
 /** Everything that the node offers. A new operation is a file beside the others and a line here. */
 export const resources: Resource[] = [
+	{
+		option: {
+			name: 'Custom Request',
+			value: 'customRequest',
+			description: 'A request to a path of the service that the other resources do not have',
+		},
+		operations: [getCustom, sendCustom],
+		defaultOperation: getCustom.value,
+	},
 	{
 		option: { name: 'Plan', value: 'plan', description: "A user's subscription plan" },
 		operations: [upgrade],
@@ -57,6 +70,13 @@ export const properties: INodeProperties[] = [
 		noDataExpression: true,
 		options: resources.map(({ option }) => option),
 		default: 'user',
+		routing: {
+			// n8n hands a request to `pagination` only where it is to be paged. Here it hands all of it to
+			// us, whatever is asked for: on its own, n8n would send the key to the Base URL for a Custom
+			// API Call, and follow a redirect with it.
+			send: { paginate: true },
+			operations: { pagination: runAsSingle },
+		},
 	},
 	...resources.map(({ option, operations, defaultOperation }): INodeProperties => ({
 		displayName: 'Operation',
@@ -77,10 +97,10 @@ export const properties: INodeProperties[] = [
 ];
 
 /** Runs each operation through the pipeline, in place of n8n's loop over declarative nodes. */
-export const customOperations: INodeType['customOperations'] = Object.fromEntries(
+export const customOperations: INodeType['customOperations'] = dictionary(
 	resources.map(({ option, operations }) => [
 		option.value,
-		Object.fromEntries(
+		dictionary(
 			operations.map((operation) => [
 				operation.value,
 				async function (this: IExecuteFunctions) {
@@ -91,25 +111,43 @@ export const customOperations: INodeType['customOperations'] = Object.fromEntrie
 	]),
 );
 
-function operationOption(operation: Operation): INodePropertyOptions {
-	const { name, value, action, description, method, path } = operation;
+/** Without a prototype: n8n looks an operation up by its name, which a workflow may have as `constructor`. */
+function dictionary<T>(entries: Array<[string, T]>): Record<string, T> {
+	return Object.assign(Object.create(null) as Record<string, T>, Object.fromEntries(entries));
+}
+
+function operationOption({
+	name,
+	value,
+	action,
+	description,
+	method,
+	path,
+}: Operation): INodePropertyOptions {
 	return {
 		name,
 		value,
 		action,
 		description,
-		routing: {
-			request: { method, url: path },
-			// n8n hands a request to `pagination` only where it is to be paged. Here it hands all of
-			// it to the pipeline, where an AI agent has the node run as a tool.
-			send: { paginate: true },
-			operations: {
-				async pagination(this: IExecutePaginationFunctions) {
-					return await runSingle.call(this, operation);
-				},
-			},
-		},
+		routing: { request: { method, url: path } },
 	};
+}
+
+/**
+ * Runs the operation that the parameters name.
+ * @throws NodeOperationError for any other, such as n8n's Custom API Call; nothing is sent then
+ */
+async function runAsSingle(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+	const resource = this.getNodeParameter('resource', '');
+	const operation = this.getNodeParameter('operation', '');
+	const known = resources
+		.find(({ option }) => option.value === resource)
+		?.operations.find(({ value }) => value === operation);
+	if (known) return await runSingle.call(this, known);
+	throw new NodeOperationError(this.getNode(), 'This node has no such operation', {
+		description:
+			'Choose one of its operations. For another request to the service, choose the resource Custom Request. Nothing was sent.',
+	});
 }
 
 /**

@@ -1,8 +1,9 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { AnswerBody, Operation } from '../../request/operation';
-import { record } from '../../request/shape';
-import { options, simplify } from '../fields';
+import { isObject } from '../../answer/json';
+import type { AnswerBody } from '../../answer/judge';
+import type { Operation } from '../../request/operation';
+import { options, sendOnceKey, simplify } from '../fields';
 
 /** The subscription record's Unix timestamps, in seconds (partner API specification, §2). */
 const TIMESTAMPS = ['created', 'current_period_start', 'current_period_end'];
@@ -13,6 +14,15 @@ const TIMESTAMPS = ['created', 'current_period_start', 'current_period_end'];
  */
 const suppliedId = { type: 'string', default: '' } as const;
 
+const allowRepeatedUpgrades: INodeProperties = {
+	displayName: 'Allow Repeated Upgrades',
+	name: 'allowRepeatedUpgrades',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to send an item that has the email and plan of an earlier one. Without it, such an item fails, unless the two have different Send Once Keys.',
+};
+
 export const upgrade: Operation = {
 	value: 'upgrade',
 	name: 'Upgrade',
@@ -22,6 +32,7 @@ export const upgrade: Operation = {
 	method: 'POST',
 	path: '/plan/upgrade',
 	write: true,
+	answer: 'record',
 	fields: [
 		{
 			displayName:
@@ -55,8 +66,17 @@ export const upgrade: Operation = {
 			description:
 				'The ID of AI credits to attach to the upgrade, as supplied by your account manager. Left out when empty.',
 		},
+		sendOnceKey,
+		{
+			displayName: 'Preview',
+			name: 'preview',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to return what would be sent instead of sending it. Nothing is billed then.',
+		},
 		simplify,
-		options({
+		options(allowRepeatedUpgrades, {
 			displayName: 'Timestamps',
 			name: 'timestamps',
 			type: 'options',
@@ -77,35 +97,46 @@ export const upgrade: Operation = {
 		}),
 	],
 	read: (parameters) => {
+		const planId = parameters.text('planId');
+		const email = parameters.email('email');
 		const aiTokenId = parameters.optionalText('aiTokenId');
+		const key = parameters.sendOnceKey();
+		const preview = parameters.decision('preview');
+		const mayRepeat = parameters.decision('options.allowRepeatedUpgrades');
+		const isIso = parameters.option<string>('timestamps', 'unix') === 'iso';
 		return {
-			body: {
-				planId: parameters.text('planId'),
-				email: parameters.email('email'),
-				...(aiTokenId && { aiTokenId }),
-			},
+			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
+			sendOnceKey: key,
+			preview,
+			// What has a key is told from other purchases by it.
+			...(!key && {
+				purchase: { id: JSON.stringify([preview, email.toLowerCase(), planId]), mayRepeat },
+			}),
+			...(isIso ? { convert: withIsoTimestamps } : { hint: UNIX_SECONDS }),
 		};
 	},
 	unconfirmed: (body) =>
 		subscription(body) ? undefined : 'The service answered without a subscription',
-	shape: (body, parameters) => {
-		const iso = parameters.option<string>('timestamps', 'unix') === 'iso';
-		const data = iso ? withIsoTimestamps(subscription(body)!) : subscription(body)!;
-		return record({ ...body, data }, parameters);
-	},
 };
+
+const UNIX_SECONDS =
+	"The subscription's times are Unix timestamps in seconds, and n8n counts milliseconds. Add the option Timestamps to get ISO 8601, or convert them, such as with {{ $json.created.toDateTime('s') }}.";
 
 /** The record in the answer: a success is confirmed by its status and its `plan_id` (§2 and §4.1). */
 function subscription(body: AnswerBody): IDataObject | undefined {
-	if (Array.isArray(body) || body.status !== 'success') return undefined;
-	const data = body.data as IDataObject | null | undefined;
-	return data?.plan_id === undefined ? undefined : data;
+	if (!isObject(body) || body.status !== 'success' || !isObject(body.data)) return undefined;
+	const { data } = body;
+	return data.plan_id === undefined || data.plan_id === null ? undefined : data;
 }
 
-function withIsoTimestamps(data: IDataObject): IDataObject {
-	const converted = TIMESTAMPS.filter((name) => typeof data[name] === 'number').map((name) => [
-		name,
-		new Date((data[name] as number) * 1000).toISOString(),
-	]);
-	return { ...data, ...Object.fromEntries(converted) };
+function withIsoTimestamps(body: AnswerBody): AnswerBody {
+	const data = subscription(body);
+	const converted = TIMESTAMPS.map((name) => [name, toIso(data?.[name])]);
+	return { ...body, data: { ...data, ...Object.fromEntries(converted.filter(([, iso]) => iso)) } };
+}
+
+/** Undefined for what is no time in seconds that n8n can show. */
+function toIso(seconds: unknown): string | undefined {
+	const date = new Date(typeof seconds === 'number' ? seconds * 1000 : NaN);
+	return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -1,6 +1,7 @@
 import type { Operation } from '../../request/operation';
-import { record } from '../../request/shape';
-import { bodyFields, simplify, userId } from '../fields';
+import { readUser } from '../../request/users';
+import { bodyFields, options, sendOnceKey, simplify, userId } from '../fields';
+import { usersList } from '../listFields';
 
 export const create: Operation = {
 	value: 'create',
@@ -10,10 +11,17 @@ export const create: Operation = {
 	method: 'POST',
 	path: '/user/:userID/resume',
 	write: true,
-	fields: [userId, ...bodyFields, simplify],
+	answer: 'record',
+	fields: [
+		userId,
+		...bodyFields,
+		sendOnceKey,
+		simplify,
+		{ ...options(...usersList), displayOptions: { show: { '/userId.mode': ['email'] } } },
+	],
 	read: (parameters) => ({
-		path: { userID: parameters.id('userId') },
+		path: { userID: readUser(parameters) },
 		body: parameters.body(),
+		sendOnceKey: parameters.sendOnceKey(),
 	}),
-	shape: record,
 };

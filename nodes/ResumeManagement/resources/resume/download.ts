@@ -1,5 +1,4 @@
 import type { Operation } from '../../request/operation';
-import { record } from '../../request/shape';
 import { readOptions, resumeId } from '../fields';
 
 export const download: Operation = {
@@ -9,7 +8,7 @@ export const download: Operation = {
 	description: 'Download one resume as a file. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID/download',
-	file: true,
+	answer: 'file',
 	fields: [
 		...resumeId,
 		{
@@ -30,10 +29,8 @@ export const download: Operation = {
 			description: 'The name to give the file, in place of the one that the service sends',
 		}),
 	],
-	read: (parameters) => {
-		// Checked before the file is fetched, which is stored under this name.
-		parameters.text('binaryPropertyName');
-		return { path: { resumeID: parameters.id('resumeId') }, query: parameters.query() };
-	},
-	shape: record,
+	read: (parameters) => ({
+		path: { resumeID: parameters.id('resumeId') },
+		query: parameters.query(),
+	}),
 };

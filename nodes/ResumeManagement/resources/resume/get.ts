@@ -1,6 +1,5 @@
 import type { Operation } from '../../request/operation';
-import { record } from '../../request/shape';
-import { readOptions, resumeId, simplify } from '../fields';
+import { fieldsToReturn, readOptions, resumeId, simplify } from '../fields';
 
 export const get: Operation = {
 	value: 'get',
@@ -9,10 +8,10 @@ export const get: Operation = {
 	description: 'Read one resume by ID. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID',
-	fields: [...resumeId, simplify, readOptions()],
+	answer: 'record',
+	fields: [...resumeId, simplify, readOptions(fieldsToReturn)],
 	read: (parameters) => ({
 		path: { resumeID: parameters.id('resumeId') },
 		query: parameters.query(),
 	}),
-	shape: record,
 };

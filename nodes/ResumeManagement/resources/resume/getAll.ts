@@ -1,7 +1,7 @@
 import type { Operation } from '../../request/operation';
-import { readPagination } from '../../request/pages';
-import { list } from '../../request/shape';
-import { itemsPath, pagination, readOptions, returnAllOrLimit, simplify, userId } from '../fields';
+import { readUser } from '../../request/users';
+import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
+import { itemsPath, pagination, returnAllOrLimit, usersList } from '../listFields';
 
 export const getAll: Operation = {
 	value: 'getAll',
@@ -10,11 +10,15 @@ export const getAll: Operation = {
 	description: 'Read many resumes of one user. Changes nothing.',
 	method: 'GET',
 	path: '/user/:userID/resumes',
-	fields: [userId, ...returnAllOrLimit, simplify, readOptions(itemsPath, pagination)],
+	answer: 'list',
+	fields: [
+		userId,
+		...returnAllOrLimit,
+		simplify,
+		readOptions(fieldsToReturn, itemsPath, pagination, ...usersList),
+	],
 	read: (parameters) => ({
-		path: { userID: parameters.id('userId') },
+		path: { userID: readUser(parameters) },
 		query: parameters.query(),
-		pagination: readPagination(parameters),
 	}),
-	shape: list,
 };

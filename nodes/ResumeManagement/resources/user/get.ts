@@ -1,6 +1,7 @@
 import type { Operation } from '../../request/operation';
-import { record } from '../../request/shape';
-import { readOptions, simplify, userId } from '../fields';
+import { readUser } from '../../request/users';
+import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
+import { usersList } from '../listFields';
 
 export const get: Operation = {
 	value: 'get',
@@ -9,10 +10,10 @@ export const get: Operation = {
 	description: 'Read one user by ID. Changes nothing.',
 	method: 'GET',
 	path: '/user/:userID',
-	fields: [userId, simplify, readOptions()],
+	answer: 'record',
+	fields: [userId, simplify, readOptions(fieldsToReturn, ...usersList)],
 	read: (parameters) => ({
-		path: { userID: parameters.id('userId') },
+		path: { userID: readUser(parameters) },
 		query: parameters.query(),
 	}),
-	shape: record,
 };

@@ -1,7 +1,6 @@
 import type { Operation } from '../../request/operation';
-import { readPagination } from '../../request/pages';
-import { list } from '../../request/shape';
-import { itemsPath, pagination, readOptions, returnAllOrLimit, simplify } from '../fields';
+import { fieldsToReturn, readOptions, simplify } from '../fields';
+import { itemsPath, pagination, returnAllOrLimit } from '../listFields';
 
 export const getAll: Operation = {
 	value: 'getAll',
@@ -10,10 +9,9 @@ export const getAll: Operation = {
 	description: 'Read many users of the service. Changes nothing.',
 	method: 'GET',
 	path: '/users',
-	fields: [...returnAllOrLimit, simplify, readOptions(itemsPath, pagination)],
+	answer: 'list',
+	fields: [...returnAllOrLimit, simplify, readOptions(fieldsToReturn, itemsPath, pagination)],
 	read: (parameters) => ({
 		query: parameters.query(),
-		pagination: readPagination(parameters),
 	}),
-	shape: list,
 };

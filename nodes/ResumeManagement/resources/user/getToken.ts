@@ -1,5 +1,4 @@
 import type { Operation } from '../../request/operation';
-import { record } from '../../request/shape';
 import { bodyFields, simplify } from '../fields';
 
 export const getToken: Operation = {
@@ -7,10 +6,11 @@ export const getToken: Operation = {
 	name: 'Get Token',
 	action: 'Get a user token',
 	description:
-		'Obtain a token for one user. Each call issues a secret that acts for the user, so pass it on to nobody else.',
+		'Obtain a token for one user. Each call issues a secret that acts for the user, so do not share it.',
 	method: 'POST',
 	path: '/user/token',
 	write: true,
+	answer: 'record',
 	fields: [
 		{
 			displayName: 'Email',
@@ -28,5 +28,4 @@ export const getToken: Operation = {
 		const email = parameters.email('email', { optional: true });
 		return { body: { ...(email && { email }), ...parameters.body() } };
 	},
-	shape: record,
 };

@@ -1,5 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
+import { pause } from './pause';
+
 export interface Gate {
 	/** How many tasks may run at a time. */
 	limit: number;
@@ -36,7 +38,7 @@ export async function runInOrder(
 	};
 	for (let index = 0; index < count && isOpen(); index++) {
 		const due = batch ? begin + Math.floor(index / batch.size) * batch.interval : 0;
-		if (due > Date.now()) await sleep(due - Date.now());
+		if (due > Date.now()) await pause(due - Date.now(), signal);
 		if (isOpen()) start(index);
 		// Lets the request reach its socket before the next item's expressions are evaluated, each of
 		// which blocks n8n for about a millisecond: else requests whose slots became free together would

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Failure } from './failure';
-import type { AnswerBody } from './operation';
-import type { Parameters } from './parameters';
-import { findList, itemsPath, limit } from './shape';
-import { valueAt } from './valueAt';
+import type { Parameters } from '../request/parameters';
+import { Failure } from './failure';
+import { valueAt } from './json';
+import type { AnswerBody } from './judge';
+import { findList, type List, type ListPlace } from './list';
 
-/** How to ask for the pages of a list: the `pagination` option, see `paginationOption`. */
+/** How to ask for the pages of a list: the `pagination` option. */
 export interface Pagination {
 	mode: 'pageNumber' | 'offset' | 'cursor';
 	/** The query parameter that carries the position of a page: its number, offset or cursor. */
@@ -24,20 +24,12 @@ export interface Pagination {
 
 type Position = string | number | undefined;
 
-/** What the pages hold together. */
-export interface List {
-	answers: AnswerBody[];
-	elements: unknown[];
-	/** What the user should know of how the list ended. */
-	hint?: string;
-}
-
 /**
- * Reads the option, where it is added.
+ * Reads the option of this name, where it is added.
  * @throws NodeOperationError naming the field
  */
-export function readPagination(parameters: Parameters): Pagination | undefined {
-	const option = 'options.pagination.pagination';
+export function readPagination(parameters: Parameters, name: string): Pagination | undefined {
+	const option = `options.${name}.pagination`;
 	if (!parameters.get<unknown>(option, null)) return undefined;
 	const mode = parameters.get<Pagination['mode']>(`${option}.mode`, 'pageNumber');
 	const sizeName = parameters.optionalText(`${option}.sizeParameterName`);
@@ -61,28 +53,23 @@ function readStart(parameters: Parameters, option: string, mode: Pagination['mod
 /**
  * Reads a list page by page, until it has as many elements as Limit allows, or ends: with an answer
  * that names no next cursor, an empty page, a short page, or a page that was there before.
- * @param request sends one request with these query parameters, through each step of the pipeline
+ * @param request sends one request with these query parameters
+ * @throws Failure
  */
 export async function readPages(
 	pagination: Pagination,
-	parameters: Parameters,
-	request: (query: IDataObject) => Promise<{ body: AnswerBody } | { failure: Failure }>,
-): Promise<List | { failure: Failure }> {
+	settings: ListPlace & { limit: number },
+	request: (query: IDataObject) => Promise<AnswerBody>,
+): Promise<List> {
 	const { size, parameter, maxPages } = pagination;
-	const path = itemsPath(parameters);
-	const wanted = limit(parameters);
 	const list: List = { answers: [], elements: [] };
 	const lengths: number[] = [];
 	const seen = new Set<string>();
 	let position = pagination.start;
 	while (lengths.length < maxPages) {
 		const query = position === undefined ? size : { ...size, [parameter]: position };
-		const sent = await request(query);
-		if ('failure' in sent) return sent;
-		const { body } = sent;
-		const found = findList(body, path);
-		if ('failure' in found) return found;
-		const { elements } = found;
+		const body = await request(query);
+		const elements = findList(body, settings);
 		lengths.push(elements.length);
 		if (elements.length === 0 && lengths.length > 1) return list;
 
@@ -93,7 +80,7 @@ export async function readPages(
 		list.answers.push(body);
 		list.elements = list.elements.concat(elements);
 
-		if (elements.length === 0 || list.elements.length >= wanted) return list;
+		if (elements.length === 0 || list.elements.length >= settings.limit) return list;
 		if (isShort(pagination, lengths)) return list;
 		const isFirst = position === undefined;
 		position = nextPosition(pagination, position, body, elements.length);
@@ -102,7 +89,7 @@ export async function readPages(
 			return missing ? { ...list, hint: noCursor(pagination.cursorPath) } : list;
 		}
 	}
-	return { failure: tooManyPages(maxPages) };
+	throw tooManyPages(maxPages);
 }
 
 /**
@@ -129,17 +116,16 @@ function nextPosition(
 }
 
 function repeatedPage(parameter: string): string {
-	return `The service sent a page of the list a second time, so the list was taken to end there. If it has more, check Pagination: the service may not know the parameter '${parameter}'.`;
+	return `The service sent a page of the list a second time, so reading stopped there. If it has more, check Pagination: the service may not know the parameter '${parameter}'.`;
 }
 
 function noCursor(path: string): string {
-	return `The first answer has nothing at '${path}', so the list was taken to end with it. If it has more, check Cursor Path in Pagination.`;
+	return `The first answer has nothing at '${path}', so reading stopped there. If it has more, check Cursor Path in Pagination.`;
 }
 
 function tooManyPages(maxPages: number): Failure {
-	return {
-		message: `The list did not end after ${maxPages} ${maxPages === 1 ? 'page' : 'pages'}`,
-		description:
-			'To get a part of it, set a lower Limit. To get all of it, set a higher Max Pages in Pagination.',
-	};
+	return new Failure(
+		`The list did not end after ${maxPages} ${maxPages === 1 ? 'page' : 'pages'}`,
+		'To get all of it, set a higher Max Pages in Pagination. Get Many gets a part of it with a lower Limit.',
+	);
 }

@@ -1,22 +1,24 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Failure } from './failure';
-import { isObject } from './isObject';
-import type { AnswerBody, Operation } from './operation';
+import { Failure } from './failure';
+import { isObject } from './json';
 
-/** An HTTP answer of the service, its body parsed where it was JSON and a text where it was not. */
+/** The body of a successful answer, as received: an envelope, or whatever an open endpoint sends. */
+export type AnswerBody = IDataObject | IDataObject[];
+
+/** An HTTP answer of the service. */
 export interface Answer {
 	statusCode: number;
+	/** Parsed where it was JSON, and a text where it was not. */
 	body: unknown;
 }
 
-export type Verdict = { body: AnswerBody } | { failure: Failure };
-
 /** What the codes that the specification names mean (§7.2 and §7.3), and what to do about each. */
-const KNOWN_CODES: Record<string, { meaning: string; hint: string }> = {
+const KNOWN_CODES: Record<string, { meaning: string; hint: string; held?: boolean }> = {
 	'plan-upgrade-1': {
 		meaning: 'stripe error',
 		hint: 'The payment provider reported a failure. Contact your account manager before you send this upgrade again.',
+		held: true,
 	},
 	'plan-upgrade-2': {
 		meaning: 'wrong plan ID',
@@ -36,33 +38,39 @@ const KNOWN_CODES: Record<string, { meaning: string; hint: string }> = {
 	},
 };
 
-const CONTACT = 'If it goes on, contact your account manager.';
+const CONTACT = 'If this keeps happening, contact your account manager.';
+
+/** HTTP statuses after which the same request may succeed. */
+export const TRANSIENT = [429, 500, 502, 503, 504];
+
+/**
+ * HTTP statuses that say that the request itself was turned down (RFC 9110 and 6585), so the service
+ * did nothing. After any other one it may have, such as a redirect or a 408 of a gateway; a 500 is
+ * the service's own failure, which its body does not undo (§7.1).
+ */
+const TURNED_DOWN = [
+	400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426,
+	428, 429, 431, 451,
+];
 
 /**
  * Decides whether an answer is a success: its body first, its HTTP status second, as errors come
  * with HTTP 200 too (§7.1). Properties that nobody knows are kept (§9).
+ * @param unconfirmed says why an answer that reports no error is still not the success asked for
+ * @returns the body of a success
+ * @throws Failure
  */
-export function judge(answer: Answer, operation: Operation): Verdict {
+export function judge(
+	answer: Answer,
+	unconfirmed?: (body: AnswerBody) => string | undefined,
+): AnswerBody {
 	const { statusCode, body } = answer;
-	if (isObject(body) && body.status === 'error') {
-		return { failure: serviceFailure(body, statusCode) };
-	}
-	if (statusCode >= 300) return { failure: httpFailure(answer) };
-	if (!isObject(body) && !Array.isArray(body)) {
-		return { failure: { ...unreadable(body), httpStatus: statusCode, inconclusive: true } };
-	}
-	const reason = operation.unconfirmed?.(body as AnswerBody);
-	if (reason !== undefined) {
-		return {
-			failure: {
-				message: reason,
-				description: CONTACT,
-				httpStatus: statusCode,
-				inconclusive: true,
-			},
-		};
-	}
-	return { body: body as AnswerBody };
+	if (isObject(body) && body.status === 'error') throw serviceFailure(body, statusCode);
+	if (statusCode < 200 || statusCode >= 300) throw httpFailure(answer);
+	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body, statusCode);
+	const reason = unconfirmed?.(body as AnswerBody);
+	if (reason !== undefined) throw new Failure(reason, CONTACT, { httpStatus: statusCode });
+	return body as AnswerBody;
 }
 
 /** An envelope with `status: "error"`. */
@@ -73,27 +81,32 @@ function serviceFailure(body: IDataObject, httpStatus: number): Failure {
 	const known = Object.hasOwn(KNOWN_CODES, code) ? KNOWN_CODES[code] : undefined;
 	const said = toText(body.errorMessage) || (given === code ? known?.meaning : given) || code;
 	const words = said.includes(code) ? said : `${said} (${code})`;
-	return {
-		message: words
+	return new Failure(
+		words
 			? `The service answered: ${words}`
 			: 'The service answered with an error and gave no reason',
-		description:
-			known?.hint ??
+		known?.hint ??
 			`Check this item's parameters and the credential. ${CONTACT}${code ? ` Give them the code ${code}.` : ''}`,
-		code: code || undefined,
-		httpStatus,
-	};
+		{
+			code: code || undefined,
+			httpStatus,
+			mayHaveHappened: !(httpStatus < 300 || TURNED_DOWN.includes(httpStatus)),
+			transient: TRANSIENT.includes(httpStatus),
+			held: known?.held,
+		},
+	);
 }
 
 /** A redirect or an HTTP error that carries no envelope. */
 function httpFailure({ statusCode, body }: Answer): Failure {
 	const page = looksLikeHtml(body) ? ', with a web page in place of JSON' : '';
 	const message = (words: string) => `${words} (HTTP ${statusCode}${page})`;
-	const failure = (words: string, description: string) => ({
-		message: message(words),
-		description,
-		httpStatus: statusCode,
-	});
+	const failure = (words: string, description: string) =>
+		new Failure(message(words), description, {
+			httpStatus: statusCode,
+			mayHaveHappened: !TURNED_DOWN.includes(statusCode) || mayBeSuccess(body),
+			transient: TRANSIENT.includes(statusCode),
+		});
 	if (statusCode < 400) {
 		return failure(
 			'The service redirected the request, which was not followed to keep the key safe',
@@ -121,32 +134,39 @@ function httpFailure({ statusCode, body }: Answer): Failure {
 	if (statusCode >= 500) {
 		const words =
 			statusCode === 500 ? 'The service had an internal error' : 'The service is not available';
-		return { ...failure(words, `Try again later. ${CONTACT}`), inconclusive: true };
+		return failure(words, `Try again later. ${CONTACT}`);
 	}
 	return failure('The service rejected the request', `Check this item's parameters. ${CONTACT}`);
 }
 
 /** A 2xx answer whose body is not what the service sends. */
-function unreadable(body: unknown): Failure {
+function unreadable(body: unknown, httpStatus: number): Failure {
 	if (body === undefined || body === null || body === '') {
-		return {
-			message: 'The service sent an empty answer',
-			description: `Try again later. ${CONTACT}`,
-		};
+		return new Failure('The service sent an empty answer', `Try again later. ${CONTACT}`, {
+			httpStatus,
+		});
 	}
-	return {
-		message: looksLikeHtml(body)
-			? 'A web page was received in place of JSON'
-			: 'The answer is not JSON',
-		description:
-			"Check the credential's Base URL, and whether a proxy or a login page stands between n8n and the service.",
-	};
+	return new Failure(
+		looksLikeHtml(body) ? 'A web page was received in place of JSON' : 'The answer is not JSON',
+		"Check the credential's Base URL, and whether a proxy or a login page stands between n8n and the service.",
+		{ httpStatus },
+	);
+}
+
+/** Whether a body contradicts a status that says no: it reports a success, or may have before it was cut. */
+function mayBeSuccess(body: unknown): boolean {
+	if (isObject(body)) return body.status === 'success';
+	return typeof body === 'string' ? /^\s*[[{"]|\0/.test(body) : body !== null;
 }
 
 function looksLikeHtml(body: unknown): boolean {
 	return typeof body === 'string' && body.trimStart().startsWith('<');
 }
 
+/** Characters of the service's words that an error repeats. */
+const LONGEST_WORDS = 1_000;
+
 function toText(value: unknown): string {
-	return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
+	const isText = typeof value === 'string' || typeof value === 'number';
+	return isText ? String(value).trim().slice(0, LONGEST_WORDS) : '';
 }

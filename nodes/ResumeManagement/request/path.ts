@@ -1,0 +1,34 @@
+/** Control characters, and halves of surrogate pairs, which can't be percent-encoded. */
+export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
+
+/** An ID as one segment of a path, percent-encoded; undefined for what would lead elsewhere. */
+export function toSegment(id: string): string | undefined {
+	const isSafe = id !== '.' && id !== '..' && !CONTROL_CHARACTERS.test(id);
+	return isSafe ? encodeURIComponent(id) : undefined;
+}
+
+/**
+ * A path below the base address as a user writes it, percent-encoded where it is not yet, and without
+ * the slash at its start; undefined for what may lead elsewhere, also where a server decodes it twice.
+ */
+export function toPath(text: string): string | undefined {
+	const segments = text.replace(/^\//, '').replace(/\/$/, '').split('/');
+	if (/[?#\\]/.test(text) || !segments.every(isBelow)) return undefined;
+	return encodeURI(text.replace(/^\//, '')).replaceAll('%25', '%');
+}
+
+function isBelow(segment: string): boolean {
+	try {
+		const decoded = decodeURIComponent(segment);
+		const leads = decoded.split(/[/\\]/).some((part) => part === '.' || part === '..');
+		const isTwiceEncoded = /%(25)*(2e|2f|5c)/i.test(decoded);
+		return segment !== '' && !leads && !isTwiceEncoded && !CONTROL_CHARACTERS.test(decoded);
+	} catch {
+		return false;
+	}
+}
+
+/** Puts percent-encoded values into the specification's path, such as `/user/:userID`. */
+export function fillPath(path: string, values: Record<string, string> = {}): string {
+	return path.replace(/:(\w+)/g, (_, name: string) => values[name]!);
+}
