@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { StartError } from './errors.mts';
+import { Trouble } from '../host/trouble.mts';
 
 /** Marks a SQLite file as the sandbox's, so that a reset never empties somebody else's file. */
 const APPLICATION_ID = 0x52_53_4d_45;
@@ -108,7 +108,7 @@ const SCHEMA = `
  * @param file path of the SQLite file, or `:memory:`
  * @param reset empty the database first
  * @returns the open database, and whether its tables were created just now and need their seed
- * @throws {StartError} the file cannot be written, is no SQLite file, or belongs to another
+ * @throws {Trouble} the file cannot be written, is no SQLite file, or belongs to another
  * program or to another version of the sandbox
  */
 export function openDatabase(
@@ -123,8 +123,8 @@ export function openDatabase(
 		return { database, created };
 	} catch (error) {
 		database?.close();
-		if (error instanceof StartError) throw error;
-		throw new StartError(
+		if (error instanceof Trouble) throw error;
+		throw new Trouble(
 			`The data file ${file} cannot be opened for writing ` +
 				`(${error instanceof Error ? error.message : String(error)}). ` +
 				'Check its folder and permissions, or choose another file with --file.',
@@ -157,13 +157,13 @@ function prepareSchema(database: DatabaseSync, file: string, reset: boolean): bo
 		.all();
 	const isEmpty = tables.length === 0;
 	if (!isEmpty && pragma(database, 'application_id') !== APPLICATION_ID) {
-		throw new StartError(
+		throw new Trouble(
 			`The file ${file} belongs to another program. Choose another file with --file.`,
 		);
 	}
 	const isCurrent = !isEmpty && pragma(database, 'user_version') === SCHEMA_VERSION;
 	if (!isEmpty && !isCurrent && !reset) {
-		throw new StartError(
+		throw new Trouble(
 			`The data file ${file} was written by another version of the sandbox. ` +
 				'Start once with --reset to fill it anew.',
 		);

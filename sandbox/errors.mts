@@ -1,6 +1,6 @@
 /**
  * An error that the service answers with, inside the error envelope (specification §2). The route
- * decides the HTTP status and whether the code comes bare or as a sentence; see `answerFailures`.
+ * decides the HTTP status and whether the code comes bare or as a sentence: see `answerError`.
  */
 export class ServiceError extends Error {
 	readonly code: string;
@@ -23,9 +23,6 @@ export const planUpgradeErrors = {
 	unauthorizedToken: () => new ServiceError('plan-upgrade-3', 'unauthorized token'),
 	tokenType: () => new ServiceError('plan-upgrade-4', 'token type error'),
 };
-
-/** A reason for the sandbox not to start, in a sentence that says what to do about it. */
-export class StartError extends Error {}
 
 /** What somebody entered cannot be used; the message is a sentence that says what to do about it. */
 export class InputError extends Error {}

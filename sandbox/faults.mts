@@ -91,13 +91,8 @@ export function createFaults() {
  */
 export function disturb(scope: FastifyInstance, basePath: string, faults: Faults): void {
 	const taken = new WeakMap<FastifyRequest, Fault>();
-	const closing = new AbortController();
-	scope.addHook('preClose', async () => closing.abort());
-
-	const hold = async (fault: Fault) => {
-		// Closing the sandbox ends the wait early.
-		await wait(fault.delayMs ?? 0, undefined, { signal: closing.signal }).catch(() => {});
-	};
+	const pause = pauses(scope);
+	const hold = async (fault: Fault) => await pause(fault.delayMs ?? 0);
 
 	scope.addHook('preHandler', async (request, reply) => {
 		const fault = faults.take(targetOf(request, basePath));
@@ -124,6 +119,22 @@ export function disturb(scope: FastifyInstance, basePath: string, faults: Faults
 			else cutAnswer(request, reply, payload);
 		});
 	});
+}
+
+/** Holds each answer of a scope back for so many milliseconds. */
+export function slowDown(scope: FastifyInstance, milliseconds: number): void {
+	if (milliseconds === 0) return;
+	const pause = pauses(scope);
+	scope.addHook('preHandler', async () => await pause(milliseconds));
+}
+
+/** Waits for so many milliseconds; closing the sandbox ends the wait early. */
+function pauses(scope: FastifyInstance) {
+	const closing = new AbortController();
+	scope.addHook('preClose', async () => closing.abort());
+	return async (milliseconds: number) => {
+		await wait(milliseconds, undefined, { signal: closing.signal }).catch(() => {});
+	};
 }
 
 /** Sends the answer's head and the first half of its body. */

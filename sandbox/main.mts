@@ -1,70 +1,55 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 
-import { StartError } from './errors.mts';
-import { SANDBOX_AI_TOKENS, SANDBOX_KEYS, SANDBOX_PLANS } from './seed.mts';
-import { DEFAULT_PORT, startSandbox, type SandboxOptions } from './server.mts';
+import { readNumber, readOptions } from '../host/commandLine.mts';
+import { dataFolder } from '../host/paths.mts';
+import { describeError, Trouble } from '../host/trouble.mts';
+import { SANDBOX_AI_TOKENS, SANDBOX_KEYS, SANDBOX_PLANS, SEED_USERS } from './seed.mts';
+import { DEFAULT_PORT, startSandbox } from './server.mts';
+
+const defaultFile = join(dataFolder(), 'sandbox.sqlite');
 
 const HELP = `The partner service for development, with seeded data and public keys.
 
 Usage: npm run sandbox -- [switches]
 
   --port <number>  listen on this port of 127.0.0.1, 0 for any free one (default: ${DEFAULT_PORT})
-  --file <path>    keep the data in this SQLite file (default: ${defaultFile()})
+  --file <path>    keep the data in this SQLite file (default: ${defaultFile})
   --in-memory      keep the data in memory only
   --reset          fill the database anew
+  --users <number> fill a new database with so many users, 2.5 resumes each (default: ${SEED_USERS})
+  --latency <ms>   hold each answer back for so many milliseconds (default: 0)
   --help           show this text
 `;
 
-type Settings = Required<Pick<SandboxOptions, 'port' | 'file' | 'reset'>>;
-
 /**
  * @returns the settings, or `undefined` when help was asked for
- * @throws {StartError} a switch is unknown or its value cannot be used
+ * @throws {Trouble} a switch is unknown or its value cannot be used
  */
-function readSwitches(): Settings | undefined {
-	const switches = parseSwitches();
-	if (switches.help) return undefined;
-	const inMemory = switches['in-memory'];
+function readSwitches() {
+	const switches = readOptions(
+		{
+			port: { type: 'string', default: String(DEFAULT_PORT) },
+			file: { type: 'string' },
+			'in-memory': { type: 'boolean', default: false },
+			reset: { type: 'boolean', default: false },
+			users: { type: 'string' },
+			latency: { type: 'string', default: '0' },
+			help: { type: 'boolean', default: false },
+		},
+		HELP,
+	);
+	const { port, file = defaultFile, 'in-memory': inMemory, reset, users, latency, help } = switches;
+	if (help) return undefined;
 	if (inMemory && switches.file !== undefined) {
-		throw new StartError('Use either --file or --in-memory, not both.');
-	}
-	if (!/^\d{1,5}$/.test(switches.port) || Number(switches.port) > 65_535) {
-		throw new StartError(`--port takes a number from 0 to 65535, not "${switches.port}".`);
+		throw new Trouble('Use either --file or --in-memory, not both.');
 	}
 	return {
-		port: Number(switches.port),
-		file: inMemory ? ':memory:' : resolve(switches.file ?? defaultFile()),
-		reset: switches.reset,
+		port: readNumber('port', port, 0, 65_535),
+		users: users === undefined ? undefined : readNumber('users', users, 1, 1_000_000),
+		latency: readNumber('latency', latency, 0, 600_000),
+		file: inMemory ? ':memory:' : resolve(file),
+		reset,
 	};
-}
-
-function parseSwitches() {
-	try {
-		return parseArgs({
-			options: {
-				port: { type: 'string', default: String(DEFAULT_PORT) },
-				file: { type: 'string' },
-				'in-memory': { type: 'boolean', default: false },
-				reset: { type: 'boolean', default: false },
-				help: { type: 'boolean', default: false },
-			},
-		}).values;
-	} catch (error) {
-		throw new StartError(`${(error as Error).message}. See --help for the switches.`);
-	}
-}
-
-/** Where the operating system wants a user's application data. */
-function defaultFile(): string {
-	const { XDG_DATA_HOME, LOCALAPPDATA } = process.env;
-	const folders: Partial<Record<NodeJS.Platform, string>> = {
-		darwin: join(homedir(), 'Library', 'Application Support'),
-		win32: LOCALAPPDATA || join(homedir(), 'AppData', 'Local'),
-	};
-	const folder = folders[process.platform] ?? (XDG_DATA_HOME || join(homedir(), '.local', 'share'));
-	return join(folder, 'n8n-nodes-resume-management', 'sandbox.sqlite');
 }
 
 async function run(): Promise<void> {
@@ -97,6 +82,6 @@ async function run(): Promise<void> {
 try {
 	await run();
 } catch (error) {
-	console.error(error instanceof StartError ? error.message : error);
+	console.error(describeError(error));
 	process.exitCode = 1;
 }

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 import { inTransaction } from './database.mts';
-import { createStore, type NewSection } from './store.mts';
+import texts from './seed.json' with { type: 'json' };
+import { resumeWriter, type NewSection } from './store.mts';
 
 /** The private API keys that the sandbox knows. They are public and open nothing else. */
 export const SANDBOX_KEYS = {
@@ -29,75 +30,8 @@ const SEED_TIME = Date.UTC(2026, 10, 1) / 1000;
 
 const DAY_IN_SECONDS = 24 * 60 * 60;
 
-/** `first last`, one a user. Letters beyond ASCII are there on purpose. */
-const NAMES = [
-	'Emma Larsen|Noah Fischer|Olivia Martin|Liam Novak|Ava Rossi|Ethan Dubois|Sophia Keller',
-	'Mason Silva|Isabella Moreau|Lucas Weber|Mia Jansen|Oliver Horvat|Charlotte Evans|Elijah Wagner',
-	'Amelia Santos|James Kowalski|Harper Nielsen|Benjamin Costa|Evelyn Schmidt|Henry Popescu',
-	'Abigail Murphy|Alexander Berg|Emily Ricci|Daniel Petrov|Ella Lindgren|Michael Okafor',
-	'Scarlett Haas|Sebastian Vidal|Grace Tanaka|Jack Brennan|Chloe Marchetti|Owen Svensson',
-	'Victoria Lopez|Samuel Dvorak|Riley Andersson|David Mensah|Aria Kaplan|Joseph Laurent',
-	'Lily Hoffmann|Carter Ferreira|Zoë Maes|Wyatt Gallagher|Nora Bianchi|Julián Ortega',
-	'Hannah Vogel|Levi Marković|Lucy Thornton|Isaac Bakker|Stella Romero|Gabriel Nowak',
-	'Maya Iyer|Anthony Leclerc|Aurora Hansen|Dylan Park|Naomi Adeyemi|Leo Castellano',
-	'Sadie Whitfield|Adrián Molina|Eliana Brandt|Łukasz Zieliński',
-].flatMap((line) => line.split('|'));
-
-const PROFESSIONS = [
-	{
-		role: 'Software Engineer',
-		skills: 'TypeScript, Node.js, SQL, Docker, API design, Testing, Git, Observability',
-		tasks: [
-			'Led the move of a billing system to 14 services and cut failed payments by 38%',
-			'Built a search that answers 2,000 queries a second',
-			'Reduced the build from 25 to 6 minutes for a team of 12',
-		],
-	},
-	{
-		role: 'Product Manager',
-		skills: 'Roadmaps, Interviews, Analytics, SQL, Pricing, Prioritisation',
-		tasks: [
-			'Launched a self-service plan that brought 1,100 customers in one year',
-			'Increased activation from 31% to 46% with four experiments',
-			'Coordinated design, sales and engineering across 3 countries',
-		],
-	},
-	{
-		role: 'Nurse',
-		skills: 'Triage, Patient care, Medication, Documentation, Team leadership',
-		tasks: [
-			'Cared for up to 8 patients a shift in intensive care',
-			'Trained 15 new colleagues in the electronic patient record',
-			'Improved the handover checklist, with 20% fewer open questions',
-		],
-	},
-	{
-		role: 'Accountant',
-		skills: 'Financial statements, Tax, Audit, Spreadsheets, ERP, Forecasting',
-		tasks: [
-			'Closed the books of 6 companies within 5 working days a month',
-			'Saved 240,000 in fees by a new treasury process',
-			'Prepared the yearly audit without a finding, three years in a row',
-		],
-	},
-	{
-		role: 'Graphic Designer',
-		skills: 'Typography, Illustration, Branding, Layout, Prototyping',
-		tasks: [
-			'Created the visual identity of a festival with 40,000 visitors',
-			'Designed 120 pages of a travel guide in ten weeks',
-			'Delivered icons that are used in 5 products',
-		],
-	},
-];
-
-const EMPLOYERS = ['Northwind', 'Contoso', 'Fabrikam', 'Initech', 'Globex', 'Umbra Studio', 'Acme'];
-const SCHOOLS = [
-	'University of Utrecht',
-	'TU Graz',
-	'University of Leeds',
-	'Universidade do Porto',
-];
+/** Each user has a name of its own, with letters beyond ASCII on purpose; the rest fills resumes. */
+const { names, professions, employers, schools } = texts;
 
 /** Makes resumes of different quality, so that their scores differ. */
 const DRAFTS = [
@@ -107,13 +41,19 @@ const DRAFTS = [
 	['summary', 'experience', 'education'],
 ] as const;
 
-/** Fills freshly created tables: 60 users, 150 resumes, 45 subscriptions, always the same. */
-export function seed(database: DatabaseSync): void {
+/** As many users have a name of their own; further ones bear the same names again. */
+export const SEED_USERS = names.length;
+
+/**
+ * Fills freshly created tables with so many users, 2.5 resumes each and subscriptions for three of
+ * four, always the same: the first users do not depend on how many follow.
+ */
+export function seed(database: DatabaseSync, users: number): void {
 	inTransaction(database, () => {
 		seedCatalogue(database);
-		seedUsers(database);
+		seedUsers(database, users);
+		seedResumes(database, users);
 	});
-	seedResumes(database);
 }
 
 function seedCatalogue(database: DatabaseSync): void {
@@ -129,7 +69,7 @@ function seedCatalogue(database: DatabaseSync): void {
 	aiToken.run(SANDBOX_AI_TOKENS.large, 1_000);
 }
 
-function seedUsers(database: DatabaseSync): void {
+function seedUsers(database: DatabaseSync, users: number): void {
 	const user = database.prepare(
 		'INSERT INTO users (id, email, first_name, last_name, created) VALUES (?, ?, ?, ?, ?)',
 	);
@@ -138,11 +78,11 @@ function seedUsers(database: DatabaseSync): void {
 			(user_id, plan_id, status, created, current_period_start, current_period_end)
 		VALUES (?, ?, 'active', ?, ?, ?)`,
 	);
-	for (const [index, name] of NAMES.entries()) {
-		const [firstName = '', lastName = ''] = name.split(' ');
+	for (let index = 0; index < users; index++) {
+		const [firstName = '', lastName = ''] = at(names, index).split(' ');
 		const id = userId(index);
-		const created = SEED_TIME - (NAMES.length - index) * DAY_IN_SECONDS;
-		user.run(id, emailOf(firstName, lastName), firstName, lastName, created);
+		const created = SEED_TIME - (names.length - (index % names.length)) * DAY_IN_SECONDS;
+		user.run(id, emailOf(firstName, lastName, index), firstName, lastName, created);
 		if (index % 4 === 3) continue;
 		const plan = index % 3 === 0 ? SANDBOX_PLANS.pro : SANDBOX_PLANS.basic;
 		subscription.run(id, plan, created, SEED_TIME, SEED_TIME + 30 * DAY_IN_SECONDS);
@@ -150,40 +90,42 @@ function seedUsers(database: DatabaseSync): void {
 }
 
 /** None to five resumes a user, in a repeating pattern that begins with one. */
-function seedResumes(database: DatabaseSync): void {
-	const store = createStore(database);
+function seedResumes(database: DatabaseSync, users: number): void {
+	const write = resumeWriter(database);
 	let number = 0;
-	for (const [index, name] of NAMES.entries()) {
+	let sections = 0;
+	for (let index = 0; index < users; index++) {
+		const name = at(names, index);
 		for (let resume = 0; resume < (index + 1) % 6; resume++) {
-			const { role } = at(PROFESSIONS, number);
-			store.createResume(
+			const { role } = at(professions, number);
+			const content = sectionsOf(name, number);
+			write(
 				userId(index),
-				{ title: `${name}, ${role}`, sections: sectionsOf(name, number), extra: {} },
+				{ title: `${name}, ${role}`, sections: content, extra: {} },
+				{ resumes: number, sections },
 				SEED_TIME + number * 60,
 			);
 			number++;
+			sections += content.length;
 		}
 	}
 }
 
 function sectionsOf(name: string, number: number): NewSection[] {
-	const profession = at(PROFESSIONS, number);
+	const profession = at(professions, number);
 	const year = 2016 + (number % 6);
 	const contents = {
 		summary:
 			`${profession.role} with ${2026 - year} years of experience. ` +
 			`${name} works with care, asks early and finishes what was begun.`,
 		experience: [
-			`${profession.role}, ${at(EMPLOYERS, number)}, ${year + 3} to today`,
+			`${profession.role}, ${at(employers, number)}, ${year + 3} to today`,
 			...profession.tasks.slice(0, 1 + (number % 3)).map((task) => `- ${task}`),
-			`Junior ${profession.role}, ${at(EMPLOYERS, number + 3)}, ${year} to ${year + 3}`,
+			`Junior ${profession.role}, ${at(employers, number + 3)}, ${year} to ${year + 3}`,
 			`- Supported a team of ${3 + (number % 5)} in daily work`,
 		].join('\n'),
-		education: `${at(SCHOOLS, number)}, Bachelor, ${year - 3} to ${year}`,
-		skills: profession.skills
-			.split(', ')
-			.slice(0, 4 + (number % 5))
-			.join(', '),
+		education: `${at(schools, number)}, Bachelor, ${year - 3} to ${year}`,
+		skills: profession.skills.slice(0, 4 + (number % 5)).join(', '),
 		languages: 'English (fluent), German (basic)',
 		certifications: `Professional certificate, ${year + 4}`,
 	};
@@ -199,10 +141,12 @@ function userId(index: number): string {
 	return `user-${String(index + 1).padStart(3, '0')}`;
 }
 
-/** `Zoë Maes` becomes `zoe.maes@example.com`. */
-function emailOf(firstName: string, lastName: string): string {
+/** `Zoë Maes` becomes `zoe.maes@example.com`, and the second of this name `zoe.maes.2@example.com`. */
+function emailOf(firstName: string, lastName: string, index: number): string {
 	const plain = `${firstName}.${lastName}`.normalize('NFD').replace(/\p{Mark}/gu, '');
-	return `${plain.toLowerCase().replaceAll('ł', 'l')}@example.com`;
+	const round = Math.floor(index / names.length);
+	const suffix = round === 0 ? '' : `.${round + 1}`;
+	return `${plain.toLowerCase().replaceAll('ł', 'l')}${suffix}@example.com`;
 }
 
 /** The element at a position that starts over behind the last one. */

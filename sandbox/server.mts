@@ -3,11 +3,12 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 
+import { portTrouble } from '../host/ports.mts';
+import { Trouble } from '../host/trouble.mts';
 import { consoleRoutes } from './console/console.mts';
 import { CONSOLE_PATH } from './console/views.mts';
 import { openDatabase } from './database.mts';
-import { StartError } from './errors.mts';
-import { createFaults, disturb, type Fault, type Faults } from './faults.mts';
+import { createFaults, disturb, slowDown, type Fault, type Faults } from './faults.mts';
 import {
 	acceptAnyBody,
 	answerError,
@@ -19,7 +20,7 @@ import { controlRoutes } from './routes/controls.mts';
 import { planRoutes } from './routes/plans.mts';
 import { resumeRoutes } from './routes/resumes.mts';
 import { userRoutes } from './routes/users.mts';
-import { seed } from './seed.mts';
+import { seed, SEED_USERS } from './seed.mts';
 import { createStore, type Store } from './store.mts';
 import type { Delivery } from './webhooks/log.mts';
 import type { Webhook, WebhookRegistration } from './webhooks/registration.mts';
@@ -34,6 +35,10 @@ export interface SandboxOptions {
 	file?: string;
 	/** Fill the database anew. */
 	reset?: boolean;
+	/** How many users there are, 2.5 resumes each; a new database is filled with 60 when missing. */
+	users?: number;
+	/** Milliseconds that each answer of the partner API is held back; 0 when missing. */
+	latency?: number;
 	/** Keep every request in `requests`. */
 	record?: boolean;
 	/** Milliseconds between the first attempt of a delivery and the second; 1000 when missing. */
@@ -79,24 +84,33 @@ const BASE_PATH = '/v1';
 /**
  * Starts the partner service with seeded data.
  *
- * @throws {StartError} the port is taken or the file cannot be used
+ * @throws {Trouble} the port is taken, the file cannot be used or has another number of users
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const {
 		port = DEFAULT_PORT,
 		file = ':memory:',
 		reset = false,
+		users,
+		latency = 0,
 		record = false,
 		deliveryBackoffMs = 1_000,
 	} = options;
 	const { database, created } = openDatabase(file, reset);
 	try {
-		if (created) seed(database);
+		if (created) seed(database, users ?? SEED_USERS);
 		const faults = createFaults();
 		const requests: RecordedRequest[] = [];
 		const store = createStore(database);
+		const found = store.countUsers('');
+		if (users !== undefined && found !== users) {
+			throw new Trouble(
+				`The data file ${file} has ${found} users. ` +
+					`Start once with --reset to fill it with ${users}, or choose another file with --file.`,
+			);
+		}
 		const webhooks = createWebhooks(database, store, deliveryBackoffMs);
-		const app = createApp(store, webhooks, faults, record ? requests : undefined);
+		const app = createApp(store, webhooks, faults, latency, record ? requests : undefined);
 		await listen(app, port);
 		webhooks.start();
 		const url = `http://${HOST}:${(app.server.address() as AddressInfo).port}`;
@@ -122,6 +136,7 @@ function createApp(
 	store: Store,
 	webhooks: Webhooks,
 	faults: Faults,
+	latency: number,
 	requests?: RecordedRequest[],
 ): FastifyInstance {
 	const app = fastify({
@@ -141,6 +156,7 @@ function createApp(
 	app.register(
 		async (scope) => {
 			scope.addHook('preHandler', record);
+			slowDown(scope, latency);
 			disturb(scope, BASE_PATH, faults);
 			scope.addHook('preHandler', authenticate);
 			scope.setNotFoundHandler(answerUnknownAddress);
@@ -162,18 +178,7 @@ async function listen(app: FastifyInstance, port: number): Promise<void> {
 	try {
 		await app.listen({ host: HOST, port });
 	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		if (code === 'EADDRINUSE') {
-			throw new StartError(
-				`Port ${port} is in use. Stop the program that uses it, or choose another port with --port.`,
-			);
-		}
-		if (code === 'EACCES') {
-			throw new StartError(
-				`Port ${port} is reserved by the operating system. Choose another port with --port.`,
-			);
-		}
-		throw error;
+		throw portTrouble(error, port, 'npm run sandbox -- --port');
 	}
 }
 

@@ -1,13 +1,15 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
-import type { components } from '../openapi/partner-api.mts';
 import { inTransaction } from './database.mts';
 
 /** The subscription record of the specification (§2); times are Unix timestamps in seconds. */
-export type Subscription = Pick<
-	components['schemas']['Subscription'],
-	'created' | 'current_period_start' | 'current_period_end' | 'status' | 'plan_id'
->;
+export interface Subscription {
+	created: number;
+	current_period_start: number;
+	current_period_end: number;
+	status: string;
+	plan_id: string;
+}
 
 export interface User {
 	id: string;
@@ -149,13 +151,7 @@ export function createStore(database: DatabaseSync) {
 	const aiTokenById = database.prepare('SELECT credits FROM ai_tokens WHERE id = ?');
 	const countResumes = database.prepare('SELECT count(*) AS count FROM resumes');
 	const countSections = database.prepare('SELECT count(*) AS count FROM sections');
-	const insertResume = database.prepare(
-		`INSERT INTO resumes (id, user_id, title, created, updated, extra) VALUES (?, ?, ?, ?, ?, ?)`,
-	);
-	const insertSection = database.prepare(
-		`INSERT INTO sections (id, resume_id, position, type, title, content, extra)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`,
-	);
+	const writeResume = resumeWriter(database);
 	const upsertSubscription = database.prepare(
 		`INSERT INTO subscriptions
 			(user_id, plan_id, status, created, current_period_start, current_period_end)
@@ -203,20 +199,11 @@ export function createStore(database: DatabaseSync) {
 		/** @returns the resume as a later read returns it */
 		createResume(userId: string, resume: NewResume, now = unixTime()): Resume {
 			return inTransaction(database, () => {
-				const id = `resume-${serial(Number(countResumes.get()?.count) + 1, 3)}`;
-				insertResume.run(id, userId, resume.title, now, now, JSON.stringify(resume.extra));
-				const firstSection = Number(countSections.get()?.count) + 1;
-				for (const [position, section] of resume.sections.entries()) {
-					insertSection.run(
-						sectionId(firstSection + position),
-						id,
-						position,
-						section.type,
-						section.title,
-						section.content,
-						JSON.stringify(section.extra),
-					);
-				}
+				const before = {
+					resumes: Number(countResumes.get()?.count),
+					sections: Number(countSections.get()?.count),
+				};
+				const id = writeResume(userId, resume, before, now);
 				return store.findResume(id) as Resume;
 			});
 		},
@@ -275,6 +262,38 @@ export function createStore(database: DatabaseSync) {
 		},
 	};
 	return store;
+}
+
+/** Writes a resume, to be run in a transaction, where there are `before` so many; answers its ID. */
+export function resumeWriter(database: DatabaseSync) {
+	const insertResume = database.prepare(
+		`INSERT INTO resumes (id, user_id, title, created, updated, extra) VALUES (?, ?, ?, ?, ?, ?)`,
+	);
+	const insertSection = database.prepare(
+		`INSERT INTO sections (id, resume_id, position, type, title, content, extra)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	);
+	return (
+		userId: string,
+		resume: NewResume,
+		before: { resumes: number; sections: number },
+		now: number,
+	): string => {
+		const id = `resume-${serial(before.resumes + 1, 3)}`;
+		insertResume.run(id, userId, resume.title, now, now, JSON.stringify(resume.extra));
+		for (const [position, section] of resume.sections.entries()) {
+			insertSection.run(
+				sectionId(before.sections + 1 + position),
+				id,
+				position,
+				section.type,
+				section.title,
+				section.content,
+				JSON.stringify(section.extra),
+			);
+		}
+		return id;
+	};
 }
 
 /** @param number counted from 1 over all resumes */

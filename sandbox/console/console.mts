@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import formbody from '@fastify/formbody';
@@ -10,6 +11,8 @@ import { dataPages } from './dataPages.mts';
 import { refuseOtherSites } from './guard.mts';
 import { sendProblem, sendUnknownPage } from './problem.mts';
 import { webhookPages } from './webhookPages.mts';
+
+const require = createRequire(import.meta.url);
 
 /** Room for a section as large as the API takes, with every byte percent-encoded. */
 const FORM_LIMIT_IN_BYTES = 4 * 1024 * 1024;
@@ -44,8 +47,13 @@ export async function consoleRoutes(
 	scope.setErrorHandler(sendProblem);
 	scope.setNotFoundHandler(sendUnknownPage);
 
-	const stylesheet = readFileSync(join(import.meta.dirname, 'console.css'));
-	scope.get('/console.css', (_request, reply) => reply.type('text/css').send(stylesheet));
+	for (const [name, path] of [
+		['pico', require.resolve('@picocss/pico/css/pico.classless.blue.min.css')],
+		['console', join(import.meta.dirname, 'console.css')],
+	] as const) {
+		const stylesheet = readFileSync(path);
+		scope.get(`/${name}.css`, (_request, reply) => reply.type('text/css').send(stylesheet));
+	}
 
 	dataPages(scope, store, webhooks, basePath);
 	webhookPages(scope, webhooks);

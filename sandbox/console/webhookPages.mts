@@ -87,6 +87,8 @@ export function webhookPages(scope: FastifyInstance, webhooks: Webhooks): void {
 function describeProof({ style, headerName, encoding, prefix, timestampHeader }: Webhook): string {
 	if (style === 'none') return 'No signature';
 	if (style === 'header') return `Secret in ${headerName}`;
+	if (style === 'standardWebhooks') return 'Standard Webhooks';
+	if (style === 'timestampedSignature') return `Time and HMAC-SHA256 in ${headerName}`;
 	return [
 		`HMAC-SHA256 in ${headerName}`,
 		encoding,

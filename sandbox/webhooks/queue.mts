@@ -42,7 +42,7 @@ export function createQueue(log: DeliveryLog, backoffMs: number) {
 	};
 
 	const attempt = async (webhook: Webhook, { id, eventId, attempts }: Delivery) => {
-		const outcome = await send(webhook, log.bodyOf(eventId), closing.signal);
+		const outcome = await send(webhook, eventId, log.bodyOf(eventId), closing.signal);
 		if (outcome === undefined) return;
 		const now = Date.now();
 		if (outcome.error === null) {

@@ -2,7 +2,13 @@ import { validateHeaderName } from 'node:http';
 
 import { InputError } from '../errors.mts';
 
-export const STYLES = ['none', 'header', 'hmac'] as const;
+export const STYLES = [
+	'none',
+	'header',
+	'hmac',
+	'standardWebhooks',
+	'timestampedSignature',
+] as const;
 export const ENCODINGS = ['hex', 'base64'] as const;
 
 /** Where deliveries go, and how the receiver can tell that they are genuine. */
@@ -11,12 +17,13 @@ export interface WebhookRegistration {
 	url: string;
 	/**
 	 * `none`: no proof. `header`: the secret itself in a header. `hmac`: HMAC-SHA256 of the raw body
-	 * in a header.
+	 * in a header. `standardWebhooks`: the three headers of Standard Webhooks. `timestampedSignature`:
+	 * time and HMAC-SHA256 in one header, `t=…,v1=…`.
 	 */
 	style: (typeof STYLES)[number];
-	/** Needed by `header` and `hmac`. */
+	/** Needed by all but `none`; `standardWebhooks` takes Base64, behind `whsec_` or not. */
 	secret?: string;
-	/** `X-Webhook-Secret` (`header`) or `X-Webhook-Signature` (`hmac`) when missing. */
+	/** `X-Webhook-Secret` (`header`) or `X-Webhook-Signature` when missing; `standardWebhooks` has none. */
 	headerName?: string;
 	/** How `hmac` writes the signature; `hex` when missing. */
 	encoding?: (typeof ENCODINGS)[number];
@@ -59,8 +66,8 @@ export function completeRegistration(registration: WebhookRegistration): Webhook
 			const secret = readSecret(registration.secret);
 			if (!isPrintable(secret)) {
 				throw new InputError(
-					'A secret that is sent in a header may have only printable ASCII characters and no ' +
-						'space at its ends. Choose another secret, or the style hmac.',
+					'A secret that is sent in a header may have only printable ASCII characters. ' +
+						'Choose another secret, or a style that signs.',
 				);
 			}
 			return { url, style, secret, headerName: readHeader(registration.headerName, 'secret') };
@@ -86,9 +93,29 @@ export function completeRegistration(registration: WebhookRegistration): Webhook
 			}
 			return { ...signed, timestampHeader };
 		}
+		case 'standardWebhooks': {
+			const secret = readSecret(registration.secret);
+			if (standardKey(secret).length === 0) {
+				throw new InputError(
+					'A secret of Standard Webhooks is Base64, behind whsec_ or not. Enter such a secret, ' +
+						'in the credential of the receiver, too.',
+				);
+			}
+			return { url, style, secret };
+		}
+		case 'timestampedSignature': {
+			const secret = readSecret(registration.secret);
+			return { url, style, secret, headerName: readHeader(registration.headerName, 'signature') };
+		}
 		default:
 			throw new InputError(`The style must be one of ${STYLES.join(', ')}.`);
 	}
+}
+
+/** @returns no byte where the secret is not Base64 */
+export function standardKey(secret: string): Buffer {
+	const text = secret.replace(/^whsec_/, '');
+	return Buffer.from(/^[A-Za-z0-9+/]+={0,2}$/.test(text) ? text : '', 'base64');
 }
 
 /** @returns the address in its normal form, so that one address is registered only once */
@@ -102,7 +129,9 @@ function readUrl(text: string): string {
 	return url.href;
 }
 
-function readSecret(secret = ''): string {
+/** @returns it without blanks around it, which the trigger leaves out, too */
+function readSecret(text = ''): string {
+	const secret = text.trim();
 	if (secret === '') {
 		throw new InputError('This style needs a secret. Enter the one that the receiver expects.');
 	}

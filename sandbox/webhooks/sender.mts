@@ -27,6 +27,7 @@ const EXCERPT_LENGTH = 300;
  */
 export async function send(
 	webhook: WebhookRegistration,
+	eventId: string,
 	body: Uint8Array,
 	stop: AbortSignal,
 ): Promise<Outcome | undefined> {
@@ -36,7 +37,7 @@ export async function send(
 			headers: {
 				'Content-Type': 'application/json',
 				'User-Agent': 'resume-management-sandbox',
-				...signatureHeaders(webhook, body, Math.floor(Date.now() / 1000)),
+				...signatureHeaders(webhook, eventId, body, Math.floor(Date.now() / 1000)),
 			},
 			maxRedirects: 0,
 			proxy: false,
