@@ -5,6 +5,7 @@
 const level = (name) => ({
 	displayName: name,
 	testEnvironment: 'node',
+	globalSetup: '<rootDir>/test/support/prepareRun.mts',
 	testMatch: [`<rootDir>/test/${name}/**/*.test.mts`],
 	moduleFileExtensions: ['mts', 'ts', 'mjs', 'js', 'cjs', 'json', 'node'],
 	modulePathIgnorePatterns: ['<rootDir>/dist/package.json'],
@@ -22,4 +23,5 @@ const level = (name) => ({
 module.exports = {
 	projects: ['unit', 'engine', 'faults', 'host', 'browser', 'queue'].map(level),
 	testTimeout: 30_000,
+	maxWorkers: '100%',
 };

@@ -78,8 +78,8 @@ describe('in a new workflow', () => {
 		const details = await findNode(page, 'resume');
 		const categories = details.getByTestId('node-creator-category-item');
 		await categories.filter({ hasText: 'Actions' }).click();
-		expect(await categories.allInnerTexts()).toEqual(['Triggers (2)', 'Actions (9)']);
-		journal.add('Nodes panel, searched for "resume"', '2 triggers and 9 actions');
+		expect(await categories.allInnerTexts()).toEqual(['Triggers (2)', 'Actions (11)']);
+		journal.add('Nodes panel, searched for "resume"', '2 triggers and 11 actions');
 		await addNode(page, details, 'Get a user');
 
 		await page.getByTestId('parameter-input-operation').getByRole('combobox').click();

@@ -58,7 +58,7 @@ test('Retry On Fail does not repeat an upgrade whose outcome is unknown', async 
 	sandbox.faults.add({ email: emails[1]!, times: 1, drop: 'after' });
 	const { error } = await upgrade([pro, pro, pro], { node: RETRY_ON_FAIL });
 	expect(error?.message).toMatch(/^Outcome unknown: /);
-	expect(error?.description).toContain('Already applied: item 0 of 3. Not sent: item 2.');
+	expect(error?.description).toContain('Already applied: 1 of 3 (item 0). Not sent: item 2.');
 	expect(sent()).toEqual([emails[0], emails[1]]);
 	expect(billed()).toEqual([
 		[emails[0], 1],
@@ -80,6 +80,18 @@ test('the same items in another execution are another purchase', async () => {
 	await upgrade([pro]);
 	await upgrade([pro]);
 	expect(billed()).toEqual([[emails[0], 2]]);
+});
+
+test('a pause that the service asks for takes nothing from the time of the next attempt', async () => {
+	const path = '/plan/upgrade';
+	const tooMany = { status: 429, headers: { 'Retry-After': '2' } };
+	sandbox.faults.add({ path, times: 1, answer: tooMany });
+	sandbox.faults.add({ path, delayMs: 1_000 });
+	const parameters = { ...planUpgrade, requestOptions: { timeout: 2_500 } };
+	const { outputs, error } = await upgrade([pro], { parameters });
+	expect(error).toBeUndefined();
+	expect(outputs[0]![0]!.json.plan_id).toBe(pro);
+	expect(billed()).toEqual([[emails[0], 1]]);
 });
 
 test('cancelling the execution stops the upgrades that are queued', async () => {

@@ -1,7 +1,7 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { startSandbox } from '../../sandbox/server.mts';
+import { type Sandbox, startSandbox } from '../../sandbox/server.mts';
 import { runNode, shownHints } from '../support/engine.mts';
 import { userGet } from '../support/parameters.mts';
 
@@ -23,34 +23,37 @@ test('1,000 items are none too many, and 1,001 are', async () => {
 	expect(await shown({}, items(1_001))).toEqual([MANY]);
 });
 
-test('an upgrade that returns seconds says so', async () => {
-	for (const options of [{}, { timestamps: 'unix' }]) {
-		expect(await shown({ ...upgrade, options }, items(1))).toEqual([SECONDS]);
-	}
-	expect(await shown({ ...upgrade, options: { timestamps: 'iso' } }, items(1))).toEqual([]);
-	expect(await shown({ resource: 'plan' }, items(1))).toEqual([SECONDS]);
-	expect(await shown({ resource: 'resume', operation: 'get' }, items(1))).toEqual([]);
-});
+describe('hints of a run', () => {
+	let sandbox: Sandbox;
+	beforeEach(async () => {
+		sandbox = await startSandbox({ port: 0 });
+	});
+	afterEach(() => sandbox.close());
 
-test('a write that runs with Retry On Fail on says what is not sent again', async () => {
-	const sandbox = await startSandbox({ port: 0 });
-	const hintsOf = async (parameters: INodeParameters, node: object) => {
+	const hintsOf = async (parameters: INodeParameters, node: object = {}) => {
 		const credential = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live };
 		const { run } = await runNode({ parameters, credential, node });
-		return run.data.resultData.runData['Resume Management']![0]!.hints;
+		const { hints = [] } = run.data.resultData.runData['Resume Management']![0]!;
+		return hints.map(({ message }) => message);
 	};
-	const email = 'emma.larsen@example.com';
-	const purchase = { ...upgrade, email, planId: SANDBOX_PLANS.pro };
-	try {
+	const purchase = { ...upgrade, email: 'emma.larsen@example.com', planId: SANDBOX_PLANS.pro };
+
+	test('an upgrade that returns seconds says so', async () => {
+		expect(await hintsOf(purchase)).toEqual([SECONDS]);
+		expect(await hintsOf({ ...purchase, options: { timestamps: 'unix' } })).toEqual([SECONDS]);
+		expect(await hintsOf({ ...purchase, options: { timestamps: 'iso' } })).toEqual([]);
+	});
+
+	test('an upgrade that failed says nothing of the times that it did not return', async () => {
+		const failing = { ...purchase, planId: 'no-such-plan' };
+		expect(await hintsOf(failing, { onError: 'continueRegularOutput' })).toEqual([]);
+	});
+
+	test('a write that runs with Retry On Fail on says what is not sent again', async () => {
 		expect(await hintsOf(purchase, { retryOnFail: true })).toEqual([
-			{
-				message: expect.stringContaining('does not send an item again') as string,
-				location: 'outputPane',
-			},
+			expect.stringContaining('does not send an item again'),
+			SECONDS,
 		]);
-		expect(await hintsOf(purchase, {})).toEqual([]);
 		expect(await hintsOf(userGet('user-001'), { retryOnFail: true })).toEqual([]);
-	} finally {
-		await sandbox.close();
-	}
+	});
 });

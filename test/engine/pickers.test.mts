@@ -262,7 +262,8 @@ const unusable: Array<[string, string, object]> = [
 		json({ status: 'success' }),
 		{
 			message: 'The answer holds no list',
-			description: 'Switch this field to By ID, and enter the ID.',
+			description:
+				'Switch this field to By ID, and enter the ID. The answer has the properties: status.',
 			httpCode: null,
 		},
 	],

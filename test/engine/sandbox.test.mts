@@ -24,8 +24,8 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-/** A call whose request and answer are both within the contract. */
-async function callByContract(
+/** A call whose request and answer are both as the OpenAPI document has them. */
+async function callAsDocumented(
 	method: 'GET' | 'POST',
 	path: string,
 	options?: CallOptions,
@@ -38,13 +38,13 @@ async function callByContract(
 
 /** The `data` of a successful answer. */
 async function read<Data>(path: string): Promise<Data> {
-	const result = await callByContract('GET', path);
+	const result = await callAsDocumented('GET', path);
 	expect(result.json()).toMatchObject({ status: 'success' });
 	return result.json().data as Data;
 }
 
 function upgrade(body: object, options: CallOptions = {}): Promise<CallResult> {
-	return callByContract('POST', '/plan/upgrade', { body, ...options });
+	return callAsDocumented('POST', '/plan/upgrade', { body, ...options });
 }
 
 function countUpgrades(): number {
@@ -52,7 +52,7 @@ function countUpgrades(): number {
 }
 
 async function userToken(): Promise<string> {
-	const { json } = await callByContract('POST', '/user/token', { body: { email: EMAIL } });
+	const { json } = await callAsDocumented('POST', '/user/token', { body: { email: EMAIL } });
 	return String(json().token);
 }
 
@@ -72,7 +72,7 @@ describe('reading', () => {
 	});
 
 	it('refuses a limit that is no number', async () => {
-		const { status, json } = await callByContract('GET', '/users?limit=many');
+		const { status, json } = await callAsDocumented('GET', '/users?limit=many');
 		expect(status).toBe(200);
 		expect(json()).toMatchObject({ status: 'error', errorCode: 'sandbox-query' });
 	});
@@ -97,6 +97,27 @@ describe('reading', () => {
 		expect([Math.min(...counts), Math.max(...counts)]).toEqual([0, 5]);
 	});
 
+	it('has the same first users and resumes, however many follow', async () => {
+		const many = await startSandbox({ port: 0, users: 10_000 });
+		try {
+			const rows = (from: Sandbox, sql: string) => from.database.prepare(sql).all();
+			const counts = `SELECT (SELECT count(*) FROM users) AS users, count(*) AS resumes,
+				count(DISTINCT id) AS ids FROM resumes`;
+			expect(rows(many, counts)).toEqual([{ users: 10_000, resumes: 25_000, ids: 25_000 }]);
+			for (const [table, count] of [
+				['users', 60],
+				['resumes', 150],
+				['sections', 600],
+				['subscriptions', 45],
+			]) {
+				const first = `SELECT * FROM ${table} ORDER BY rowid LIMIT ${count}`;
+				expect([table, rows(many, first)]).toEqual([table, rows(sandbox, first)]);
+			}
+		} finally {
+			await many.close();
+		}
+	});
+
 	it('reads a resume with its sections in order', async () => {
 		const resume = await read<{ sections: Array<{ type: string; content: string }> }>(
 			'/resume/resume-001',
@@ -119,7 +140,7 @@ describe('reading', () => {
 		['/resume/nothing/score', 'sandbox-unknown-resume'],
 		['/resume/nothing/download', 'sandbox-unknown-resume'],
 	])('answers %s with HTTP 200 and an error', async (path, errorCode) => {
-		const { status, json } = await callByContract('GET', path);
+		const { status, json } = await callAsDocumented('GET', path);
 		expect(status).toBe(200);
 		expect(json()).toMatchObject({ status: 'error', errorCode });
 	});
@@ -169,7 +190,7 @@ describe('a resume score', () => {
 
 describe('a download', () => {
 	it('is a PDF of the resume', async () => {
-		const { headers, body } = await callByContract('GET', '/resume/resume-001/download');
+		const { headers, body } = await callAsDocumented('GET', '/resume/resume-001/download');
 		expect(headers).toMatchObject({
 			'content-type': 'application/pdf',
 			'content-length': String(body.length),
@@ -180,12 +201,12 @@ describe('a download', () => {
 		const pdf = await PDFDocument.load(body);
 		expect(pdf.getTitle()).toBe('Emma Larsen, Software Engineer');
 		expect(pdf.getPageCount()).toBe(1);
-		const again = await callByContract('GET', '/resume/resume-001/download');
+		const again = await callAsDocumented('GET', '/resume/resume-001/download');
 		expect(again.body.equals(body)).toBe(true);
 	});
 
 	it('copes with any letters, long words and many pages', async () => {
-		const created = await callByContract('POST', '/user/user-001/resume', {
+		const created = await callAsDocumented('POST', '/user/user-001/resume', {
 			body: {
 				title: 'Łukasz "Ł" 履歴書/2026\n',
 				sections: [
@@ -195,7 +216,7 @@ describe('a download', () => {
 			},
 		});
 		const { id } = created.json().data as { id: string };
-		const { headers, body } = await callByContract('GET', `/resume/${id}/download`);
+		const { headers, body } = await callAsDocumented('GET', `/resume/${id}/download`);
 		expect((await PDFDocument.load(body)).getPageCount()).toBeGreaterThan(20);
 		expect(headers['content-disposition']).toBe(
 			'attachment; filename="_ukasz ___ ____2026_.pdf"; ' +
@@ -206,7 +227,7 @@ describe('a download', () => {
 
 describe('creating a resume', () => {
 	it('keeps what it is given, known and unknown', async () => {
-		const created = await callByContract('POST', '/user/user-006/resume', {
+		const created = await callAsDocumented('POST', '/user/user-006/resume', {
 			body: {
 				id: 'mine',
 				title: 'New',
@@ -227,7 +248,7 @@ describe('creating a resume', () => {
 	});
 
 	it('needs nothing', async () => {
-		const { json } = await callByContract('POST', '/user/user-001/resume', { body: {} });
+		const { json } = await callAsDocumented('POST', '/user/user-001/resume', { body: {} });
 		expect(json().data).toMatchObject({ title: 'Untitled resume', sections: [] });
 	});
 
@@ -237,7 +258,7 @@ describe('creating a resume', () => {
 		[{ sections: ['x'] }, 'sections[0] must be an object.'],
 		[{ sections: [{}, { content: {} }] }, 'sections[1].content must be a text.'],
 	])('refuses %j', async (body, errorMessage) => {
-		const { status, json } = await callByContract('POST', '/user/user-001/resume', { body });
+		const { status, json } = await callAsDocumented('POST', '/user/user-001/resume', { body });
 		expect(status).toBe(200);
 		expect(json()).toEqual({ status: 'error', errorCode: 'sandbox-invalid-resume', errorMessage });
 	});
@@ -260,14 +281,14 @@ describe('creating a resume', () => {
 	});
 
 	it('does not create one for an unknown user', async () => {
-		const { json } = await callByContract('POST', '/user/nobody/resume', { body: {} });
+		const { json } = await callAsDocumented('POST', '/user/nobody/resume', { body: {} });
 		expect(json()).toMatchObject({ status: 'error', errorCode: 'sandbox-unknown-user' });
 	});
 });
 
 describe.each(['/user/token', '/connect'])('POST %s', (path) => {
 	it('returns a token that names the user', async () => {
-		const { json } = await callByContract('POST', path, { body: { email: EMAIL.toUpperCase() } });
+		const { json } = await callAsDocumented('POST', path, { body: { email: EMAIL.toUpperCase() } });
 		const [header, claims] = String(json().token)
 			.split('.')
 			.map((part) => Buffer.from(part, 'base64url').toString());
@@ -278,7 +299,7 @@ describe.each(['/user/token', '/connect'])('POST %s', (path) => {
 	it.each([[{ email: 'nobody@example.com' }], [{}], [{ email: 5 }]])(
 		'answers %j with the code in a sentence and nothing else',
 		async (body) => {
-			const { status, json } = await callByContract('POST', path, { body });
+			const { status, json } = await callAsDocumented('POST', path, { body });
 			expect(status).toBe(200);
 			expect(json()).toEqual({
 				status: 'error',
@@ -288,7 +309,7 @@ describe.each(['/user/token', '/connect'])('POST %s', (path) => {
 	);
 
 	it('answers a wrong key with a sentence as well', async () => {
-		const { json } = await callByContract('POST', path, { body: { email: EMAIL }, key: 'wrong' });
+		const { json } = await callAsDocumented('POST', path, { body: { email: EMAIL }, key: 'wrong' });
 		expect(json()).toEqual({
 			status: 'error',
 			errorCode: 'error code: sandbox-unauthorized, please contact administrator',
@@ -299,7 +320,7 @@ describe.each(['/user/token', '/connect'])('POST %s', (path) => {
 describe('authentication', () => {
 	it('lets both keys read', async () => {
 		for (const key of Object.values(SANDBOX_KEYS)) {
-			const { json } = await callByContract('GET', '/user/user-001', { key });
+			const { json } = await callAsDocumented('GET', '/user/user-001', { key });
 			expect(json()).toMatchObject({ status: 'success' });
 		}
 	});
@@ -327,9 +348,9 @@ describe('authentication', () => {
 	});
 
 	it('refuses a wrong key, and a user token in place of the key', async () => {
-		const wrong = await callByContract('GET', '/users', { key: 'wrong' });
+		const wrong = await callAsDocumented('GET', '/users', { key: 'wrong' });
 		expect(wrong.json()).toMatchObject({ errorCode: 'sandbox-unauthorized' });
-		const token = await callByContract('GET', '/users', { key: await userToken() });
+		const token = await callAsDocumented('GET', '/users', { key: await userToken() });
 		expect(token.json()).toMatchObject({ errorCode: 'sandbox-token-type' });
 	});
 });
@@ -450,22 +471,25 @@ describe('plan upgrade', () => {
 		[{ body: { email: EMAIL } }, 'plan-upgrade-2'],
 		[{ body: { planId: 5, email: EMAIL } }, 'plan-upgrade-2'],
 		[{ body: { planId: SANDBOX_PLANS.pro } }, 'sandbox-unknown-email'],
-	])('answers a request outside the contract (%j) with HTTP 401', async (options, errorCode) => {
-		const body = { planId: SANDBOX_PLANS.pro, email: EMAIL };
-		const result = await call(sandbox, 'POST', '/plan/upgrade', { body, ...options });
-		expect(result.requestProblems).not.toEqual([]);
-		expect(result.answerProblems).toEqual([]);
-		expect(result.status).toBe(401);
-		expect(result.json()).toMatchObject({ status: 'error', errorCode });
-		expect(countUpgrades()).toBe(0);
-	});
+	])(
+		'answers a request that the OpenAPI document does not allow (%j) with HTTP 401',
+		async (options, errorCode) => {
+			const body = { planId: SANDBOX_PLANS.pro, email: EMAIL };
+			const result = await call(sandbox, 'POST', '/plan/upgrade', { body, ...options });
+			expect(result.requestProblems).not.toEqual([]);
+			expect(result.answerProblems).toEqual([]);
+			expect(result.status).toBe(401);
+			expect(result.json()).toMatchObject({ status: 'error', errorCode });
+			expect(countUpgrades()).toBe(0);
+		},
+	);
 });
 
 describe('a failure of the service', () => {
 	it('is HTTP 500', async () => {
 		const log = jest.spyOn(console, 'error').mockImplementation(() => {});
 		sandbox.database.exec('DROP TABLE sections');
-		const { status } = await callByContract('GET', '/resume/resume-001');
+		const { status } = await callAsDocumented('GET', '/resume/resume-001');
 		expect(status).toBe(500);
 		expect(log).toHaveBeenCalledTimes(1);
 		log.mockRestore();
@@ -525,20 +549,20 @@ describe('faults', () => {
 	it('delay the answer of a request that is handled at once', async () => {
 		sandbox.faults.add({ delayMs: 300 });
 		const start = performance.now();
-		const answer = upgrade(body);
+		let answered = false;
+		const answer = upgrade(body).finally(() => (answered = true));
 		while (countUpgrades() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-		expect(performance.now() - start).toBeLessThan(290);
+		expect(answered).toBe(false);
 		expect((await answer).status).toBe(200);
 		expect(performance.now() - start).toBeGreaterThanOrEqual(295);
 	});
 
 	it('do not hold up a close', async () => {
+		// Longer than the test may take.
 		sandbox.faults.add({ delayMs: 60_000 });
 		const answer = upgrade(body).catch(() => undefined);
 		while (countUpgrades() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-		const start = performance.now();
 		await sandbox.close();
-		expect(performance.now() - start).toBeLessThan(2_000);
 		await answer;
 		sandbox = await startSandbox({ port: 0 });
 	});
@@ -635,7 +659,7 @@ describe('a data file', () => {
 		await restart();
 		const seeded = await read('/users');
 		await upgrade({ planId: SANDBOX_PLANS.premium, email: EMAIL });
-		await callByContract('POST', '/user/user-006/resume', { body: { title: 'Kept' } });
+		await callAsDocumented('POST', '/user/user-006/resume', { body: { title: 'Kept' } });
 		const user = await read('/user/user-001');
 
 		await restart();
@@ -683,5 +707,5 @@ describe('a data file', () => {
 
 it('refuses a port that is in use', async () => {
 	const port = Number(new URL(sandbox.url).port);
-	await expect(startSandbox({ port })).rejects.toThrow(`Port ${port} is in use.`);
+	await expect(startSandbox({ port })).rejects.toThrow(`Port ${port} is in use by another program`);
 });

@@ -66,9 +66,22 @@ describe('pages', () => {
 		expect(data).toContain('<h1>Users</h1>');
 	});
 
+	it('are styled by what the sandbox itself serves', async () => {
+		const sheets = (await open('/users')).matchAll(/"stylesheet" href="\/console([^"]+)"/g);
+		const served = Array.from(sheets, ([, path]) => request('GET', path!));
+		const answers = (await Promise.all(served)).map(({ status, headers }) => [
+			status,
+			headers['content-type'],
+		]);
+		expect(answers).toEqual([
+			[200, expect.stringMatching(/^text\/css/)],
+			[200, expect.stringMatching(/^text\/css/)],
+		]);
+	});
+
 	it('list users, a part at a time', async () => {
 		const [first, last] = [await open('/users'), await open('/users?page=3')];
-		expect(textOf(first)).toMatch(/60 users .*emma\.larsen@example\.com plan_pro .*Page 1 of 3/);
+		expect(textOf(first)).toMatch(/60 users .*plan_pro emma\.larsen@example\.com .*Page 1 of 3/);
 		expect(first).toContain('href="?page=2"');
 		expect(textOf(last)).toMatch(/Łukasz Zieliński .*Page 3 of 3/);
 		expect(await open('/users?page=99')).toContain('Page 3 of 3');
@@ -253,6 +266,18 @@ describe('webhooks', () => {
 		const path = /action="\/console(\/webhooks\/\d+\/remove)"/.exec(listed)?.[1];
 		expect(textOf(await submit(String(path)))).toContain('Removed, with its deliveries.');
 		expect(sandbox.webhooks.list()).toEqual([]);
+	});
+
+	it.each([
+		['standardWebhooks', 'whsec_c2VjcmV0', 'Standard Webhooks'],
+		['timestampedSignature', 'secret', 'Time and HMAC-SHA256 in X-Webhook-Signature'],
+	])('are registered in the style %s', async (style, secret, proof) => {
+		const url = 'http://127.0.0.1:9/';
+		const html = await submit('/webhooks', { url, style, secret, encoding: 'hex' });
+		expect(textOf(html)).toContain(`${url} ${proof}`);
+		expect(sandbox.webhooks.list()).toMatchObject([{ url, style, secret }]);
+		const refused = await request('POST', '/webhooks', { fields: { url, style, secret: '' } });
+		expect(refused.data).toMatch(new RegExp(`id="style-${style}"[^>]* checked`));
 	});
 
 	it('take a timestamp header only where a timestamp is wanted', async () => {

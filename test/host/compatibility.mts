@@ -25,7 +25,7 @@ const columns: Array<[title: string, tests: RegExp]> = [
 	['Nine operations', /^(nodes nine operations|download) /],
 	['Error output', /^nodes error output /],
 	['Agent tools', /^agent /],
-	['Example workflows', /^(workflows|section-saved) /],
+	['Example workflows', /^(workflows|section-saved|sync) /],
 	['Trigger', /^trigger /],
 ];
 const otherTitle = 'Other';

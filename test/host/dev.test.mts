@@ -19,7 +19,6 @@ const parts = [
 	'host',
 	'icons',
 	'nodes',
-	'openapi',
 	'package.json',
 	'sandbox',
 	'tsconfig.json',

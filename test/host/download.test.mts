@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import {
@@ -9,8 +9,9 @@ import {
 	startMilliseconds,
 	type EmptyInstance,
 } from './instance.mts';
+import type { Execution } from '../../host/rest.mts';
 
-/** Memory of n8n's own process, with the filesystem as its binary store. */
+/** What of a download only a whole n8n has: its process, its binary store and its SSRF protection. */
 
 const MEGABYTE = 1024 * 1024;
 /** How much more memory a file of 1 GB may take than one of 1 MB. */
@@ -18,11 +19,36 @@ const BOUND = 64 * MEGABYTE;
 
 let instance: EmptyInstance;
 let files: Server;
+/** The paths that were asked for, by whatever name of this machine. */
+const asked: string[] = [];
+
+const address = (host: string) => `http://${host}:${(files.address() as AddressInfo).port}`;
+/** Where n8n's SSRF protection lets nobody go; the file's host itself redirects to it in one answer. */
+const guarded = () => `${address('127.0.0.1')}/resume/1MB`;
+const redirect = (response: ServerResponse, location: string) =>
+	response.writeHead(302, { Location: location }).end();
+/** By the ID of the resume; others are files of so many megabytes. */
+const answers: Record<string, (response: ServerResponse) => void> = {
+	linked: (response) => {
+		response.writeHead(200, { 'Content-Type': 'application/json' });
+		response.end(JSON.stringify({ status: 'success', data: { fileUrl: guarded() } }));
+	},
+	redirected: (response) => redirect(response, guarded()),
+	redirectedLater: (response) => redirect(response, `${address('localhost')}/resume/redirected`),
+};
 
 beforeAll(async () => {
-	instance = await startEmptyInstance({ N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' });
+	instance = await startEmptyInstance({
+		N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
+		// n8n 1 does not know these. The service stays reachable, by its name.
+		N8N_SSRF_PROTECTION_ENABLED: 'true',
+		N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
+	});
 	const block = randomBytes(MEGABYTE);
 	files = createServer((request, response) => {
+		asked.push(request.url ?? '');
+		const answer = answers[/resume\/(\w+)|$/.exec(request.url ?? '')![1] ?? ''];
+		if (answer) return void answer(response);
 		const megabytes = Number(/resume\/(\d+)MB/.exec(request.url ?? '')?.[1]);
 		response.writeHead(200, {
 			'Content-Type': 'application/pdf',
@@ -36,7 +62,7 @@ beforeAll(async () => {
 			}
 			response.end();
 		};
-		more();
+		return more();
 	});
 	await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
 }, startMilliseconds);
@@ -50,8 +76,11 @@ test('a file of 1 GB takes no more memory than one of 1 MB', async () => {
 	// The first download loads code, and brings the heap to the size that a stream keeps busy.
 	await download(64);
 	const small = await download(1);
-	// Garbage that is not collected yet only adds, so the lowest counts.
-	const large = Math.min(await download(1024), await download(1024), await download(1024));
+	let large = await download(1024);
+	// Garbage that is not collected yet only adds, so the lowest of three counts.
+	for (let again = 0; again < 2 && large - small > BOUND; again++) {
+		large = Math.min(large, await download(1024));
+	}
 	process.stdout.write(
 		`\nPeak memory of n8n: ${megabytes(small)} MB for 1 MB, ${megabytes(large)} MB for 1 GB\n\n`,
 	);
@@ -60,24 +89,28 @@ test('a file of 1 GB takes no more memory than one of 1 MB', async () => {
 
 const megabytes = (bytes: number) => Math.round(bytes / MEGABYTE);
 
+test.each(Object.keys(answers))("n8n's SSRF protection covers a file that is %s", async (id) => {
+	asked.length = 0;
+	const execution = await runDownload(id);
+	if (process.env.TESTED_N8N !== '2') {
+		// n8n 1 has no such protection, as SECURITY.md says.
+		expect(execution.status).toBe('success');
+		return;
+	}
+	const { error } = execution.data.resultData;
+	expect(error?.message).toBe("n8n does not allow connections to the file's host");
+	expect(error?.description).toContain('N8N_SSRF_ALLOWED_HOSTNAMES');
+	expect(asked.some((path) => path.startsWith('/resume/1MB'))).toBe(false);
+	expect(asked.filter((path) => path.endsWith(`/${id}/download`))).toHaveLength(1);
+});
+
 /** Downloads a file of so many megabytes; answers the highest memory of n8n meanwhile, in bytes. */
 async function download(size: number): Promise<number> {
-	const { port } = files.address() as AddressInfo;
-	const credentials = await instance.addCredential({ baseUrl: `http://127.0.0.1:${port}/v1` });
 	let peak = 0;
 	const watch = setInterval(() => {
 		void memoryOf(instance.n8n.pid).then((bytes) => (peak = Math.max(peak, bytes)));
 	}, 20);
-	const execution = await instance.runNode({
-		type: 'n8n-nodes-resume-management.resumeManagement',
-		parameters: {
-			resource: 'resume',
-			operation: 'download',
-			resumeId: { __rl: true, mode: 'id', value: `${size}MB` },
-		},
-		credentials,
-		timeoutMilliseconds: 300_000,
-	});
+	const execution = await runDownload(`${size}MB`);
 	clearInterval(watch);
 	expect(execution.status).toBe('success');
 	const { data } = outputOf(execution)[0]!.binary!;
@@ -85,6 +118,21 @@ async function download(size: number): Promise<number> {
 	const path = data!.id!.replace('filesystem-v2:', `${instance.binaryFolder}/`);
 	expect((await stat(path)).size).toBe(size * MEGABYTE);
 	return peak;
+}
+
+/** Runs Resume → Download to its end. */
+async function runDownload(id: string): Promise<Execution> {
+	const baseUrl = `${address('localhost')}/v1`;
+	return await instance.runNode({
+		type: 'n8n-nodes-resume-management.resumeManagement',
+		parameters: {
+			resource: 'resume',
+			operation: 'download',
+			resumeId: { __rl: true, mode: 'id', value: id },
+		},
+		credentials: await instance.addCredential({ baseUrl }),
+		timeoutMilliseconds: 300_000,
+	});
 }
 
 /** Resident memory of a process in bytes, as Linux counts it. */

@@ -10,13 +10,15 @@ import type {
 	INodeParameters,
 } from 'n8n-workflow';
 import { connectExamples } from '../../host/events.mts';
-import { installHost, installPackage, packPackage } from '../../host/install.mts';
+import { installHost } from '../../host/install.mts';
 import { startN8n, type N8n } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
-import { EditorApi, type Execution } from '../../host/rest.mts';
+import type { Execution } from '../../host/rest.mts';
 import { owner, prepareWorkspace, type ExampleWorkflow } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
+import { TestApi } from '../support/testApi.mts';
+import { prepareUserFolder } from './template.mts';
 
 // A whole n8n on a machine that may have other work.
 jest.setTimeout(120_000);
@@ -28,7 +30,7 @@ export const webhookSecret = 'webhook_secret_of_the_tests';
 
 /** A fresh n8n with the packed package and an owner, and a fresh sandbox, on free ports. */
 export interface EmptyInstance {
-	api: EditorApi;
+	api: TestApi;
 	n8n: N8n;
 	sandbox: Sandbox;
 	/** The only folder that workflows may read from and write to. */
@@ -83,8 +85,14 @@ const environment = {
 	DB_SQLITE_POOL_SIZE: '3',
 };
 
-/** @param env more of n8n's environment variables */
-export async function startEmptyInstance(env: Record<string, string> = {}): Promise<EmptyInstance> {
+/**
+ * @param env more of n8n's environment variables
+ * @param users of the sandbox
+ */
+export async function startEmptyInstance(
+	env: Record<string, string> = {},
+	users?: number,
+): Promise<EmptyInstance> {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-host-'));
 	const userFolder = join(folder, 'n8n');
 	let n8n: N8n | undefined;
@@ -96,11 +104,11 @@ export async function startEmptyInstance(env: Record<string, string> = {}): Prom
 	};
 	try {
 		const host = await installHost(tested, reportTo(process.stderr));
-		await installPackage(userFolder, await packPackage(folder));
+		await prepareUserFolder(userFolder, host, environment);
 		const options = { host, userFolder, env: { ...environment, ...env } };
 		n8n = await startN8n(options);
-		const server = (sandbox = await startSandbox({ port: 0, record: true }));
-		const api = new EditorApi(n8n.url);
+		const server = (sandbox = await startSandbox({ port: 0, record: true, users }));
+		const api = new TestApi(n8n.url);
 		await api.signIn(owner);
 
 		const instance: EmptyInstance = {
@@ -135,9 +143,15 @@ export async function startEmptyInstance(env: Record<string, string> = {}): Prom
 	}
 }
 
-/** @param env more of n8n's environment variables */
-export async function startInstance(env: Record<string, string> = {}): Promise<Instance> {
-	const instance = await startEmptyInstance(env);
+/**
+ * @param env more of n8n's environment variables
+ * @param users of the sandbox
+ */
+export async function startInstance(
+	env: Record<string, string> = {},
+	users?: number,
+): Promise<Instance> {
+	const instance = await startEmptyInstance(env, users);
 	try {
 		return Object.assign(instance, await prepare(instance));
 	} catch (error) {
@@ -170,7 +184,7 @@ async function prepare({
 }
 
 async function runNode(
-	api: EditorApi,
+	api: TestApi,
 	{ typeVersion = 1, items, timeoutMilliseconds, ...node }: NodeToRun,
 ): Promise<Execution> {
 	const { id } = await api.createWorkflow({

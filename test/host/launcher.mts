@@ -30,17 +30,15 @@ export function launchIn(checkout: string, data: string, ...options: string[]): 
 	return { child, text: () => text, exit: once(child, 'close').then(([code]) => code as number) };
 }
 
-/** Waits for the last line that it writes; answers the milliseconds that it took. */
-export async function whenReady(launcher: Launcher): Promise<number> {
-	return await whenWritten(launcher, 'Ctrl-C stops both');
+/** Waits for the last line that it writes. */
+export async function whenReady(launcher: Launcher): Promise<void> {
+	await whenWritten(launcher, 'Ctrl-C stops both');
 }
 
-/** Waits for a text that it writes; answers the milliseconds that it took. */
-export async function whenWritten(launcher: Launcher, expected: string): Promise<number> {
-	const started = Date.now();
+/** Waits for a text that it writes. */
+export async function whenWritten(launcher: Launcher, expected: string): Promise<void> {
 	while (!launcher.text().includes(expected)) {
 		if (launcher.child.exitCode !== null) throw new Error(launcher.text());
 		await sleep(100);
 	}
-	return Date.now() - started;
 }

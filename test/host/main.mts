@@ -18,10 +18,11 @@ const commands = ['dev', 'install', 'start'];
 
 /** Tests that an n8n is left out of. */
 const leftOut: Record<string, string[]> = {
-	'1': commands,
+	// Before a package is installed there, n8n does not always answer with a list of node types.
+	'1': [...commands, 'registry'],
 	'2': [],
 	// It has neither this AI Agent nor the Data Tables where the example workflows keep their data.
-	lowest: [...commands, 'agent', 'section-saved', 'workflows'],
+	lowest: [...commands, 'agent', 'registry', 'section-saved', 'sync', 'workflows'],
 };
 
 const document = join(projectRoot, 'docs', 'compatibility.md');
@@ -75,6 +76,8 @@ async function runJest(
 			[
 				join(projectRoot, 'node_modules', 'jest', 'bin', 'jest.js'),
 				'--selectProjects=host',
+				// Each worker runs an n8n.
+				'--maxWorkers=2',
 				`--outputFile=${file}`,
 				...ignored.map((pattern) => `--testPathIgnorePatterns=${pattern}`),
 				'--json',

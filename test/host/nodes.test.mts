@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INodeParameters, INodePropertyOptions } from 'n8n-workflow';
 import { freePort } from '../../host/ports.mts';
-import type { CredentialTestResult, Execution } from '../../host/rest.mts';
+import type { Execution } from '../../host/rest.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import type { CredentialTestResult } from '../support/testApi.mts';
 import {
 	outputOf,
 	startEmptyInstance,
@@ -47,7 +48,7 @@ describe('node types', () => {
 		expect(found.map(({ name, displayName, version }) => [name, displayName, version])).toEqual(
 			expect.arrayContaining([
 				[type, 'Resume Management', 1],
-				[`${type}Trigger`, 'Resume Management Trigger', 1],
+				[`${type}Trigger`, 'Resume Management Trigger', 1.1],
 			]),
 		);
 
@@ -55,7 +56,7 @@ describe('node types', () => {
 		const credential = credentials.find(({ name }) => name === 'resumeManagementApi');
 		expect(credential?.displayName).toBe('Resume Management API');
 		expect(credential?.properties.map(({ name }) => name)).toEqual(
-			expect.arrayContaining(['baseUrl', 'privateKey', 'webhookSecret']),
+			expect.arrayContaining(['baseUrl', 'privateKey', 'webhookSecret', 'olderWebhookSecret']),
 		);
 	});
 });
@@ -229,7 +230,9 @@ describe('nine operations', () => {
 				),
 			)
 			// n8n's own way to the HTTP Request node.
-			.filter((name) => !name.endsWith('__CUSTOM_API_CALL__'));
+			.filter((name) => !name.endsWith('__CUSTOM_API_CALL__'))
+			// See reach.test.mts.
+			.filter((name) => !name.startsWith('customRequest.'));
 		expect(offered.sort()).toEqual(Object.keys(tested).sort());
 	});
 });
@@ -326,6 +329,41 @@ it.each([
 	const execution = await instance.runNode({ type, parameters, credentials });
 	expect(execution.status).toBe('success');
 	expect(outputOf(execution)).toHaveLength(1);
+});
+
+describe('what is not one of the operations', () => {
+	it.each([
+		['Custom API Call', { resource: 'user', operation: '__CUSTOM_API_CALL__' }],
+		['Custom API Call of no resource', { resource: '__CUSTOM_API_CALL__' }],
+		['a name that JavaScript objects have', { resource: 'user', operation: 'constructor' }],
+	])('sends nothing: %s', async (_, parameters) => {
+		const before = instance.sandbox.requests.length;
+		const execution = await run(parameters);
+		expect(execution.status).toBe('error');
+		expect(execution.data.resultData.error!.message).toMatch(/no such operation/);
+		expect(instance.sandbox.requests).toHaveLength(before);
+	});
+});
+
+it('a credential with an expression is that of each item', async () => {
+	const credentials = await instance.addCredential({ privateKey: '={{ $json.tenantKey }}' });
+	const keys = ['tenant-key-of-a', 'tenant-key-of-a', 'tenant-key-of-b', 'tenant-key-of-c'];
+	const before = instance.sandbox.requests.length;
+	const execution = await instance.runNode({
+		type,
+		parameters: { resource: 'user', operation: 'get', userId: '={{ $json.id }}' },
+		credentials,
+		onError: 'continueRegularOutput',
+		items: [...keys, ''].map((tenantKey, id) => ({ tenantKey, id: `user-00${id + 1}` })),
+	});
+	const sent = instance.sandbox.requests.slice(before).map(({ url, headers }) => [url, headers]);
+	expect(sent.map(([url]) => url).sort()).toEqual(keys.map((_, id) => `/v1/user/user-00${id + 1}`));
+	for (const [url, headers] of sent) {
+		const key = keys[Number(String(url).at(-1)) - 1];
+		expect(headers).toMatchObject({ authentication: `Bearer ${key}` });
+	}
+	const { error } = outputOf(execution)[4]!.json as { error: { message: string } };
+	expect(error.message).toBe("The credential's Private Key can't be used");
 });
 
 /** Last in the file: by now n8n has logged everything above. */

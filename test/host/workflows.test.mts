@@ -1,12 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import axios, { type AxiosResponse } from 'axios';
+import type { INode, INodeParameters } from 'n8n-workflow';
 import { connectExamples } from '../../host/events.mts';
 import { projectRoot } from '../../host/paths.mts';
-import type { Execution } from '../../host/rest.mts';
+import type { CredentialDefinition, Execution } from '../../host/rest.mts';
 import { prepareWorkspace } from '../../host/workspace.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { startMailServer, type MailServer } from '../support/mailServer.mts';
 import { startScriptedModel, type ScriptedModel } from '../support/scriptedModel.mts';
 import {
 	outputOf,
@@ -20,23 +24,30 @@ import {
 
 let instance: Instance;
 let model: ScriptedModel;
+let mail: MailServer;
 
 beforeAll(async () => {
 	instance = await startInstance();
 	model = await startScriptedModel();
+	mail = await startMailServer();
 }, startMilliseconds);
 
 afterAll(async () => {
+	await mail?.close();
 	await model?.close();
 	await instance?.close();
 }, 60_000);
 
 const tested = new Set<string>();
 
+/** Examples that need what n8n 2 has and n8n 1 has not. */
+const only2 = ['agent-upgrade-after-approval'];
+
 /** A test that runs the example to its end. */
 function example(file: string, behaviour: string, run: () => Promise<void>): void {
 	tested.add(file);
-	it(`${file}.json ${behaviour}`, run, 120_000);
+	const test = only2.includes(file) && process.env.TESTED_N8N === '1' ? it.skip : it;
+	test(`${file}.json ${behaviour}`, run, 120_000);
 }
 
 /** Rows of the sandbox's database. */
@@ -49,6 +60,38 @@ async function run(file: string, trigger: string): Promise<Execution> {
 	const { api, exampleId } = instance;
 	return await api.waitForExecution(await api.runWorkflow(exampleId(file), trigger), 110_000);
 }
+
+/** A node Settings of an example with other values. */
+function withSettings(node: INode, values: Record<string, unknown>): INode {
+	if (node.name !== 'Settings') return node;
+	const { assignments } = node.parameters.assignments as unknown as {
+		assignments: Array<{ name: string; value: unknown }>;
+	};
+	const changed = assignments.map((one) => ({ ...one, value: values[one.name] ?? one.value }));
+	return {
+		...node,
+		parameters: { ...node.parameters, assignments: { assignments: changed } as INodeParameters },
+	};
+}
+
+/** Sets a credential of a type that the launcher has none of. */
+async function setCredential(
+	file: string,
+	type: string,
+	data: CredentialDefinition['data'],
+): Promise<void> {
+	const { api, exampleId } = instance;
+	const { id, name } = await api.createCredential({ name: file, type, data });
+	const { nodes } = await api.readWorkflow(exampleId(file));
+	const set = (node: INode) =>
+		node.credentials?.[type] === undefined
+			? node
+			: { ...node, credentials: { [type]: { id, name } } };
+	await api.updateWorkflow(exampleId(file), { nodes: nodes.map(set) });
+}
+
+const setModel = async (file: string) =>
+	await setCredential(file, 'openAiApi', { apiKey: 'none', url: model.baseUrl });
 
 /** Calls the production URL of an example that begins with a Webhook node. */
 async function post(file: string, body: object, secret = webhookSecret): Promise<AxiosResponse> {
@@ -73,7 +116,7 @@ it('is set up once, however often the launcher runs', async () => {
 	expect(await prepareWorkspace(api, access)).toEqual(examples);
 	expect(await api.listWorkflows()).toHaveLength(examples.length);
 	expect(await api.listCredentials()).toHaveLength(2);
-	expect(await api.listDataTables()).toHaveLength(3);
+	expect(await api.listDataTables()).toHaveLength(6);
 
 	const route = { api, editorUrl: n8n.url, webhooks, secret: webhookSecret };
 	const registered = webhooks.list();
@@ -141,22 +184,11 @@ example('section-saved-score', 'writes a verdict down when a section is saved', 
 });
 
 describe('upgrade-after-payment.json', () => {
-	/** Sends a payment; answers its rows when none of them is under way. */
+	/** Sends a payment; answers its rows. */
 	async function pay(id: string, email: string, planId: string) {
-		const deliveries = (await ledger(id)).length + 1;
 		const answer = await post('upgrade-after-payment', { id, email, planId });
 		expect([answer.status, answer.data]).toEqual([200, { status: 'success' }]);
-		return await settled(id, deliveries);
-	}
-
-	/** The rows of a payment, once there are so many and none of them is under way. */
-	async function settled(id: string, deliveries: number) {
-		for (;;) {
-			const rows = await ledger(id);
-			const done = rows.every(({ state }) => state !== 'started');
-			if (rows.length === deliveries && done) return rows;
-			await sleep(100);
-		}
+		return await ledger(id);
 	}
 
 	async function ledger(paymentId: string) {
@@ -190,7 +222,7 @@ describe('upgrade-after-payment.json', () => {
 		const payment = { id: 'pay_5', email: mason, planId: SANDBOX_PLANS.pro };
 		const deliveries = Array.from({ length: 5 }, () => post('upgrade-after-payment', payment));
 		await Promise.all(deliveries);
-		const states = (await settled('pay_5', 5)).map(({ state }) => state);
+		const states = (await ledger('pay_5')).map(({ state }) => state);
 		expect(states.sort()).toEqual([...Array<string>(4).fill('repeated'), 'upgraded']);
 		expect(billed(mason)).toHaveLength(1);
 	});
@@ -296,6 +328,7 @@ describe('nightly-sync.json', () => {
 			users: 60,
 			resumes: resumes().length - 2,
 			saved: resumes().length - 3,
+			gone: [],
 			failures: [
 				{ step: 'Their resumes', id: 'user-001', message },
 				{ step: 'Whole resume', id: 'resume-010', message },
@@ -309,6 +342,7 @@ describe('nightly-sync.json', () => {
 			users: 60,
 			resumes: resumes().length,
 			saved: 3,
+			gone: [],
 			failures: [],
 		});
 		expect(Array.from((await rowsBy()).keys()).sort()).toEqual(resumes().sort());
@@ -325,7 +359,7 @@ describe('nightly-sync.json', () => {
 		const { runData } = execution.data.resultData;
 		expect(Object.keys(runData)).not.toContain('Whole resume');
 		const batches = runData['Sync a batch']!.map(({ data }) => data?.main?.[0]?.length);
-		expect(batches).toEqual([1, 1, 1]);
+		expect(batches).toEqual([1]);
 	});
 
 	example('nightly-sync', 'saves what has changed, whatever the order of its fields', async () => {
@@ -363,33 +397,55 @@ describe('nightly-sync.json', () => {
 				node.name === 'Every night' ? { ...node, parameters: soon } : node,
 			),
 		});
-		const known = (await api.listExecutions(id)).length;
+		const nights = async () =>
+			(await instance.readTable('Resume sync runs')).filter(({ state }) => state === 'done').length;
+		const known = await nights();
 		await api.activateWorkflow(id);
-		let runs: Execution[] = [];
-		while (!runs.some(({ data }) => data.resultData.runData['Summary'])) {
-			await sleep(200);
-			const found = await api.listExecutions(id);
-			const started = found.slice(0, found.length - known);
-			runs = await Promise.all(started.map((run) => api.waitForExecution(run.id)));
-		}
+		// n8n keeps no execution of it that has succeeded.
+		while ((await nights()) === known) await sleep(200);
 		await api.deactivateWorkflow(id);
-		expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 'success'));
+	});
+});
+
+describe('nightly-sync-across-workers.json', () => {
+	example('nightly-sync-across-workers', 'has each batch done by a request to itself', async () => {
+		const { api, exampleId, n8n } = instance;
+		const id = exampleId('nightly-sync-across-workers');
+		const { nodes } = await api.readWorkflow(id);
+		const hook = nodes.find(({ type }) => type === 'n8n-nodes-base.webhook')!.parameters.path;
+		const set: Record<string, unknown> = {
+			usersPerBatch: 20,
+			batchesAtOnce: 2,
+			batchUrl: `${n8n.url}/webhook/${String(hook)}`,
+		};
+		await api.updateWorkflow(id, { nodes: nodes.map((node) => withSettings(node, set)) });
+		await api.activateWorkflow(id);
+		const [section] = query("SELECT id FROM sections WHERE resume_id = 'resume-040'");
+		instance.sandbox.webhooks.saveSection(String(section!.id), { content: 'Written once more.' });
+		instance.sandbox.faults.add({
+			path: '/user/user-002/resumes',
+			answer: { status: 404, body: '' },
+		});
+		const execution = await run('nightly-sync-across-workers', 'Every night');
+		instance.sandbox.faults.clear();
+		await api.deactivateWorkflow(id);
+		expect(outputOf(execution, 'Summary')[0]?.json).toMatchObject({
+			users: 60,
+			saved: 1,
+			gone: [],
+			failures: [{ step: 'Their resumes', id: 'user-002' }],
+		});
+		const { runData } = execution.data.resultData;
+		const sent = runData['Sync a batch']!.map(({ data }) => data?.main?.[0]?.length);
+		expect(sent).toEqual([2, 1]);
 	});
 });
 
 example('agent-user-questions', 'answers with what its tools have looked up', async () => {
 	const { api, exampleId } = instance;
 	const id = exampleId('agent-user-questions');
-	const { nodes } = await api.readWorkflow(id);
-	const name = 'OpenAI';
-	const data = { apiKey: 'none', url: model.baseUrl };
-	const credential = await api.createCredential({ name, type: 'openAiApi', data });
+	await setModel('agent-user-questions');
 	await api.updateWorkflow(id, {
-		nodes: nodes.map((node) =>
-			node.credentials?.openAiApi === undefined
-				? node
-				: { ...node, credentials: { openAiApi: { id: credential.id, name } } },
-		),
 		pinData: { Chat: [{ json: { chatInput: 'Which score has Emma?', sessionId: 'one' } }] },
 	});
 	model.script([
@@ -409,6 +465,223 @@ example('agent-user-questions', 'answers with what its tools have looked up', as
 		expect.stringContaining('score'),
 	]);
 	expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+});
+
+describe('agent-upgrade-after-approval.json', () => {
+	const file = 'agent-upgrade-after-approval';
+	const email = 'lucas.weber@example.com';
+	const upgrade = { toolParameters: { email, planId: SANDBOX_PLANS.pro }, hitlParameters: {} };
+
+	/** Sends the form, for which the agent then wants an upgrade; answers what the mail's buttons do. */
+	async function ask() {
+		const { api, exampleId, n8n } = instance;
+		const { active, nodes } = await api.readWorkflow(exampleId(file));
+		if (!active) {
+			await setModel(file);
+			const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
+			await setCredential(file, 'smtp', server);
+			await api.activateWorkflow(exampleId(file));
+		}
+		model.script([
+			[{ name: 'List_users', arguments: { search: 'lucas' } }],
+			[{ name: 'Upgrade_a_plan', arguments: upgrade }],
+			'The outcome.',
+		]);
+		const before = mail.mails.length;
+		const form = new FormData();
+		form.set('field-0', `Please upgrade ${email} to ${SANDBOX_PLANS.pro}.`);
+		const { webhookId } = nodes.find(({ name }) => name === 'Request')!;
+		await axios.post(`${n8n.url}/form/${webhookId}`, form, { proxy: false });
+		while (mail.mails.length === before) await sleep(100);
+		// n8n sends the mail just before it waits for the answer.
+		while ((await api.listExecutions(exampleId(file)))[0]?.status !== 'waiting') await sleep(100);
+		const { to, html } = mail.mails.at(-1)!;
+		expect(to).toEqual([expect.objectContaining({ address: 'billing@example.com' })]);
+		expect(html).toContain(
+			`The agent wants to upgrade ${email} to the plan ${SANDBOX_PLANS.pro}. This may charge a payment.`,
+		);
+		const press = async (label: string) => {
+			const [, link] = new RegExp(`href="([^"]+)"[^>]*>${label}</a>`).exec(html!)!;
+			// n8n does nothing for robots.
+			const headers = {
+				'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+			};
+			const url = link!.replaceAll('&amp;', '&');
+			return await axios.get<string>(url, { headers, proxy: false, validateStatus: null });
+		};
+		return press;
+	}
+
+	/** Waits for the end of the last run; answers what the agent was told of its upgrade. */
+	async function told(): Promise<string> {
+		const { api, exampleId } = instance;
+		const [newest] = await api.listExecutions(exampleId(file));
+		const execution = await api.waitForExecution(newest!.id);
+		expect(execution.status).toBe('success');
+		expect(outputOf(execution, 'Agent')[0]?.json.output).toBe('The outcome.');
+		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+		const answers = model.requests.at(-1)!.messages.filter(({ role }) => role === 'tool');
+		return answers.at(-1)!.content!;
+	}
+
+	const bills = () => query('SELECT plan_id FROM upgrades WHERE email = ?', email);
+	const requests = () => instance.sandbox.requests.filter(({ url }) => url === '/v1/plan/upgrade');
+
+	example(file, 'sends nothing before an answer, nor after a refusal', async () => {
+		const before = requests().length;
+		const press = await ask();
+		expect(requests()).toHaveLength(before);
+		await press('Decline');
+		expect(await told()).toContain('User rejected the tool call to Upgrade a plan');
+		// The answer is given.
+		await press('Approve');
+		expect(requests()).toHaveLength(before);
+		expect(bills()).toEqual([]);
+	});
+
+	example(file, 'upgrades once after an approval, however often it is given', async () => {
+		const before = requests().length;
+		const press = await ask();
+		expect(requests()).toHaveLength(before);
+		await Promise.all([press('Approve'), press('Approve')]);
+		expect(await told()).toContain(SANDBOX_PLANS.pro);
+		await press('Approve');
+		expect(requests()).toHaveLength(before + 1);
+		expect(bills()).toEqual([{ plan_id: SANDBOX_PLANS.pro }]);
+	});
+});
+
+describe('mcp-server-read-only.json', () => {
+	const file = 'mcp-server-read-only';
+	const token = 'a long random token';
+
+	async function connect(given: string): Promise<Client> {
+		const client = new Client({ name: 'test', version: '1.0.0' });
+		const requestInit = { headers: { Authorization: `Bearer ${given}` } };
+		const url = new URL(`${instance.n8n.url}/mcp/resume-management`);
+		await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+		return client;
+	}
+
+	example(file, 'lets an MCP client read, and nothing else', async () => {
+		const { api, exampleId, sandbox } = instance;
+		await setCredential(file, 'httpBearerAuth', { token });
+		await api.activateWorkflow(exampleId(file));
+		await expect(connect('a guess')).rejects.toThrow('Authorization data is wrong!');
+
+		const client = await connect(token);
+		const { tools } = await client.listTools();
+		expect(tools.map(({ name }) => name).sort()).toEqual([
+			'Get_a_resume',
+			'Get_a_score',
+			'Get_a_user',
+			'List_resumes',
+			'List_users',
+		]);
+		for (const { description } of tools) expect(description).toMatch(/Changes nothing\.$/);
+
+		const before = sandbox.requests.length;
+		const call = async (name: string, args: Record<string, string>) => {
+			const { content } = await client.callTool({ name, arguments: args });
+			return JSON.stringify(content);
+		};
+		expect(await call('List_users', { search: 'emma' })).toContain('user-001');
+		expect(await call('Get_a_user', { userId: 'user-001' })).toContain('emma.larsen@example.com');
+		expect(await call('List_resumes', { userId: 'user-001' })).toContain('resume-001');
+		expect(await call('Get_a_resume', { resumeId: 'resume-001' })).toContain('sections');
+		expect(await call('Get_a_score', { resumeId: 'resume-001' })).toContain('score');
+		expect(await call('Get_a_user', { userId: 'nobody' })).toContain('There is no user nobody.');
+		await client.callTool({ name: 'Upgrade', arguments: {} }).catch(() => {});
+		await client.close();
+		await api.deactivateWorkflow(exampleId(file));
+		const sent = sandbox.requests.slice(before).map(({ method }) => method);
+		expect(sent).toEqual(Array(6).fill('GET'));
+		for (const execution of await api.waitForExecutions(exampleId(file), 1)) {
+			expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+			expect(execution.storedData).not.toContain(token);
+		}
+	});
+});
+
+describe('new-or-changed-users.json', () => {
+	const file = 'new-or-changed-users';
+	const poll = async () => await run(file, 'Every 15 minutes');
+	/** What came to the step for changes. */
+	const found = (...executions: Execution[]) =>
+		executions.flatMap((execution) =>
+			outputOf(execution, 'Your step').map(({ json }) => [json.userId, json.change]),
+		);
+	const rename = (id: string, name: string) =>
+		instance.sandbox.database.prepare('UPDATE users SET last_name = ? WHERE id = ?').run(name, id);
+	const runs = async () => (await instance.readTable('Known users runs')).map(({ state }) => state);
+
+	example(file, 'only remembers at first, then hands on each change once', async () => {
+		const first = await poll();
+		expect([first.status, found(first)]).toEqual(['success', []]);
+		const ids = query('SELECT id FROM users ORDER BY id').map(({ id }) => id);
+		const known = (await instance.readTable('Known users')).map(({ userId }) => userId);
+		expect(known.sort()).toEqual(ids);
+		expect(found(await poll())).toEqual([]);
+
+		rename('user-020', 'Changed');
+		instance.sandbox.database
+			.prepare(
+				`INSERT INTO users (id, email, first_name, last_name, created)
+				VALUES ('user-new', 'new.user@example.com', 'New', 'User', 0)`,
+			)
+			.run();
+		expect(found(await poll()).sort()).toEqual([
+			['user-020', 'changed'],
+			['user-new', 'new'],
+		]);
+		expect(found(await poll())).toEqual([]);
+		expect(await runs()).toEqual(['done']);
+	});
+
+	example(file, 'loses no change to a list that can not be read', async () => {
+		rename('user-021', 'Changed');
+		instance.sandbox.faults.add({ path: '/users', answer: { status: 500, body: '' } });
+		const failed = await poll();
+		instance.sandbox.faults.clear();
+		expect([failed.status, found(failed)]).toEqual(['error', []]);
+		expect(found(await poll())).toEqual([['user-021', 'changed']]);
+	});
+
+	example(file, 'hands on a change again if what follows has failed', async () => {
+		const { api, exampleId } = instance;
+		const { nodes } = await api.readWorkflow(exampleId(file));
+		const failing = nodes.map((node) =>
+			node.name === 'Your step'
+				? {
+						...node,
+						type: 'n8n-nodes-base.stopAndError',
+						parameters: { errorMessage: 'The step fails' },
+					}
+				: node,
+		);
+		rename('user-022', 'Changed');
+		await api.updateWorkflow(exampleId(file), { nodes: failing });
+		expect((await poll()).status).toBe('error');
+		await api.updateWorkflow(exampleId(file), { nodes });
+
+		// The failed run counts as at work until its row is deleted, as the note says.
+		expect(found(await poll())).toEqual([]);
+		const tables = await api.listDataTables();
+		const table = tables.find(({ name }) => name === 'Known users runs')!;
+		await api.deleteRows(table.id, 'state', 'running');
+		expect(found(await poll())).toEqual([['user-022', 'changed']]);
+	});
+
+	example(file, 'hands on a change once when two runs are at work at once', async () => {
+		for (let round = 0; round < 5; round++) {
+			rename('user-023', `Round ${round}`);
+			const together = await Promise.all([poll(), poll()]);
+			// Each may have left it to the other.
+			const after = await poll();
+			expect(found(...together, after)).toEqual([['user-023', 'changed']]);
+		}
+		expect(await runs()).toEqual(['done']);
+	});
 });
 
 it('runs every workflow of the folder', async () => {

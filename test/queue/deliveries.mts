@@ -11,6 +11,18 @@ export interface Answer {
 	milliseconds: number;
 }
 
+/** Payloads of events with an ID each. */
+export function events(name: string, length: number): Array<{ eventId: string }> {
+	return Array.from({ length }, (_, index) => ({ eventId: `${name}-${index}` }));
+}
+
+/** How many there are of each status, of answers or executions. */
+export function byStatus(all: Array<{ status?: string | number }>): Record<string, number> {
+	const counts: Record<string, number> = {};
+	for (const { status = 'no answer' } of all) counts[status] = (counts[status] ?? 0) + 1;
+	return counts;
+}
+
 const connections = 50;
 const timeoutMilliseconds = 60_000;
 

@@ -14,6 +14,8 @@ export interface Services {
 }
 
 const namePrefix = 'resume_management_queue_';
+/** Any number that nobody else uses with this PostgreSQL. */
+const lockNumber = 1_413_829_460;
 const connectMilliseconds = 5_000;
 const redisUrl = new URL(process.env.QUEUE_REDIS_URL ?? 'redis://127.0.0.1:6379');
 const postgresUrl = new URL(
@@ -36,6 +38,8 @@ export async function prepareServices(): Promise<Services> {
 			if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
 		}
 	};
+	// Another run must not take the new database for one that was left, before it has a connection.
+	await postgres.query('SELECT pg_advisory_lock($1)', [lockNumber]);
 	for (const name of await leftDatabases(postgres)) await removeBoth(name);
 	const name = namePrefix + randomBytes(4).toString('hex');
 	await postgres.query(`CREATE DATABASE ${name}`);
@@ -43,6 +47,7 @@ export async function prepareServices(): Promise<Services> {
 	url.pathname = name;
 	const database = new Client({ connectionString: url.href });
 	await database.connect();
+	await postgres.query('SELECT pg_advisory_unlock($1)', [lockNumber]);
 
 	return {
 		env: { ...redisEnvironment(name), ...postgresEnvironment(name) },

@@ -1,20 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INode, INodeParameters } from 'n8n-workflow';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
 import { startN8n, type N8n, type N8nCommand } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
-import { EditorApi } from '../../host/rest.mts';
 import { owner } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
+import { TestApi } from '../support/testApi.mts';
 import { prepareServices, type Services } from './services.mts';
 
 /** n8n in queue mode: a main process that takes no production webhooks, and those that do the work. */
 export interface Topology {
-	api: EditorApi;
+	api: TestApi;
 	main: QueueProcess;
 	workers: QueueProcess[];
 	/** Takes the production webhooks. */
@@ -41,22 +41,17 @@ export const webhookSecret = 'webhook_secret_of_the_tests';
 const actionType = 'n8n-nodes-resume-management.resumeManagement';
 const triggerType = 'n8n-nodes-resume-management.resumeManagementTrigger';
 
-/**
- * n8n makes an isolate of V8 for each webhook that is not of its own Webhook node, for expressions in
- * the trigger's parameters, at some 40 ms of processor time: https://github.com/n8n-io/n8n/pull/35351.
- * The engine before does without; workers keep theirs.
- */
-const webhookEnvironment = { N8N_EXPRESSION_ENGINE: 'legacy' };
-
 const workerNiceness = 10;
 
 /**
  * @param major of n8n
  * @param env more of n8n's environment variables, for every process
+ * @param users of the sandbox
  */
 export async function startTopology(
 	major: number,
 	env: Record<string, string> = {},
+	users?: number,
 ): Promise<Topology> {
 	const cleanups: Array<() => Promise<void>> = [];
 	const close = async () => {
@@ -67,10 +62,11 @@ export async function startTopology(
 		cleanups.push(services.remove);
 		const folder = await mkdtemp(join(tmpdir(), 'resume-management-queue-'));
 		cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
-		const sandbox = await startSandbox({ port: 0, record: true });
+		const sandbox = await startSandbox({ port: 0, record: true, users });
 		cleanups.push(sandbox.close);
 		const host = await installHost(major, reportTo(process.stderr));
-		const tarball = await packPackage(folder);
+		const withPackage = join(folder, 'package');
+		await installPackage(withPackage, await packPackage(folder));
 		const queueEnvironment = {
 			EXECUTIONS_MODE: 'queue',
 			// A process that is busy waits for its database. With n8n's defaults of 2 and 20000 it fails.
@@ -78,6 +74,9 @@ export async function startTopology(
 			DB_POSTGRESDB_CONNECTION_TIMEOUT: '60000',
 			N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true',
 			N8N_ENCRYPTION_KEY: randomBytes(24).toString('hex'),
+			// n8n makes an isolate of V8 for each webhook and each execution otherwise, at some 40 ms of
+			// processor time, whether or not an expression needs it.
+			N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',
 			// Workers tell at this level which executions they take.
 			N8N_LOG_LEVEL: 'info',
 			...services.env,
@@ -94,7 +93,7 @@ export async function startTopology(
 			own: Record<string, string> = {},
 		): Promise<QueueProcess> => {
 			const userFolder = join(folder, name);
-			await installPackage(userFolder, tarball);
+			await cp(withPackage, userFolder, { recursive: true });
 			const start = async (port?: number, more: Record<string, string> = {}) => {
 				const env = { ...queueEnvironment, ...own, ...more };
 				const n8n = await startN8n({ host, command, userFolder, port, env });
@@ -121,11 +120,11 @@ export async function startTopology(
 		// It creates the tables that the others need.
 		const main = await launch('main', 'start');
 		const [webhook, ...workers] = await Promise.all([
-			launch('webhook', 'webhook', webhookEnvironment),
+			launch('webhook', 'webhook'),
 			launch('worker-1', 'worker'),
 			launch('worker-2', 'worker'),
 		]);
-		const api = new EditorApi(main.n8n.url);
+		const api = new TestApi(main.n8n.url);
 		await api.signIn(owner);
 		const credential = await api.createCredential({
 			name: 'Sandbox',
@@ -136,9 +135,9 @@ export async function startTopology(
 
 		const activate = async (action?: INodeParameters) => {
 			const webhookId = randomUUID();
-			const node = { typeVersion: 1, credentials };
 			const trigger: INode = {
-				...node,
+				credentials,
+				typeVersion: 1.1,
 				id: 'trigger',
 				name: 'Trigger',
 				type: triggerType,
@@ -147,7 +146,8 @@ export async function startTopology(
 				parameters: { verification: 'header', headerName: 'X-Webhook-Secret' },
 			};
 			const follower: INode = {
-				...node,
+				credentials,
+				typeVersion: 1,
 				id: 'action',
 				name: 'Action',
 				type: actionType,

@@ -43,7 +43,7 @@ export const PACKAGE_NAME = 'n8n-nodes-resume-management';
 export const NODE_TYPE = `${PACKAGE_NAME}.resumeManagement`;
 
 const loader = new PackageDirectoryLoader(PACKAGE_ROOT);
-const loaded = loader.loadAll();
+export const loaded = loader.loadAll();
 
 /** The node type as n8n has loaded it from `dist`. */
 export async function loadNodeType(name: string): Promise<INodeType> {
@@ -92,7 +92,7 @@ const sink: INodeType = {
 	},
 };
 
-/** Calls its tool with the arguments of each item, one after the other, as an AI agent would. */
+/** Calls its tool with the arguments of each item, in turn or all at once, as an AI agent would. */
 const agent: INodeType = {
 	description: {
 		...source.description,
@@ -100,18 +100,21 @@ const agent: INodeType = {
 		name: 'agent',
 		group: ['transform'],
 		inputs: [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool],
-		properties: [],
+		properties: [{ displayName: 'At Once', name: 'atOnce', type: 'boolean', default: false }],
 	},
 	async execute(this: IExecuteFunctions) {
 		const [tool] = (await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Tool[];
-		const answers: INodeExecutionData[] = [];
-		for (const [item, { json }] of this.getInputData().entries()) {
-			const call = tool!.invoke(json).then(
+		const call = async ({ json }: INodeExecutionData, item: number) => ({
+			json: await tool!.invoke(json).then(
 				(answer) => ({ answer }),
 				(error: Error) => ({ error: error.message }),
-			);
-			answers.push({ json: await call, pairedItem: { item } });
-		}
+			),
+			pairedItem: { item },
+		});
+		const items = this.getInputData();
+		if (this.getNodeParameter('atOnce', 0)) return [await Promise.all(items.map(call))];
+		const answers: INodeExecutionData[] = [];
+		for (const [item, data] of items.entries()) answers.push(await call(data, item));
 		return [answers];
 	},
 };
@@ -130,33 +133,39 @@ function asTool(nodeType: INodeType): INodeType {
 	}) as INodeType;
 }
 
-const nodeTypes: INodeTypes = {
+export const nodeTypes: INodeTypes = {
 	getByName: (type) => nodeTypes.getByNameAndVersion(type),
 	getByNameAndVersion(type) {
 		if (type === 'test.source') return source;
 		if (type === 'test.sink') return sink;
 		if (type === 'test.agent') return agent;
 		const name = type.replace(`${PACKAGE_NAME}.`, '');
-		const nodeType = loader.getNode(name.replace(/Tool$/, '')).type as INodeType;
+		const nodeType = loader.getNode(name.replace(/(Tool|Execute)$/, '')).type as INodeType;
 		if (!nodeType.webhook) {
 			nodeType.execute ??= async function (this: IExecuteFunctions) {
 				return (await new RoutingNode(this as never, nodeType).runNode()) ?? [];
 			};
+		}
+		if (name.endsWith('Execute')) {
+			return Object.create(nodeType, { customOperations: { value: undefined } }) as INodeType;
 		}
 		return name.endsWith('Tool') ? asTool(nodeType) : nodeType;
 	},
 	getKnownTypes: () => ({}),
 };
 
-/** Applies the credential as n8n's server does; decryption and storage are left out. */
-class TestCredentials extends ICredentialsHelper {
+/** Evaluates and applies the credential as n8n's server does; decryption and storage are left out. */
+export class TestCredentials extends ICredentialsHelper {
 	reads = 0;
 
 	private readonly data: ICredentialDataDecryptedObject;
 
-	constructor(data: ICredentialDataDecryptedObject) {
+	private readonly failingReads: number[];
+
+	constructor(data: ICredentialDataDecryptedObject, failingReads: number[] = []) {
 		super();
 		this.data = data;
+		this.failingReads = failingReads;
 	}
 
 	getParentTypes() {
@@ -167,9 +176,23 @@ class TestCredentials extends ICredentialsHelper {
 		return true;
 	}
 
-	async getDecrypted() {
-		this.reads++;
-		return { ...this.data };
+	async getDecrypted(
+		...[, , , mode, executeData, , values]: Parameters<ICredentialsHelper['getDecrypted']>
+	): Promise<ICredentialDataDecryptedObject> {
+		if (this.failingReads.includes(this.reads++)) throw new Error('The database is away');
+		if (!values) return { ...this.data };
+		const { workflow, node, runExecutionData, runIndex, itemIndex, connectionInputData } = values;
+		return workflow.expression.getParameterValue(
+			this.data as INodeParameters,
+			runExecutionData,
+			runIndex,
+			itemIndex,
+			node.name,
+			connectionInputData,
+			mode,
+			{},
+			executeData,
+		) as unknown as ICredentialDataDecryptedObject;
 	}
 
 	async authenticate(
@@ -222,6 +245,10 @@ export interface EngineRun {
 	node?: Partial<INode>;
 	/** Cancels the execution. */
 	signal?: AbortSignal;
+	/** Calls the node's `execute`, as n8n's step executor does, in place of its operations. */
+	byExecute?: boolean;
+	/** Which reads of the credential fail, counted from 0. */
+	failingCredentialReads?: number[];
 }
 
 export interface EngineResult {
@@ -237,7 +264,11 @@ export interface EngineResult {
 /** Runs Source → Resume Management → a Sink for each output. */
 export async function runNode(options: EngineRun): Promise<EngineResult> {
 	const node = {
-		...plain('Resume Management', NODE_TYPE, options.parameters),
+		...plain(
+			'Resume Management',
+			options.byExecute ? `${NODE_TYPE}Execute` : NODE_TYPE,
+			options.parameters,
+		),
 		credentials: { resumeManagementApi: { id: '1', name: 'Test' } },
 		...options.node,
 	};
@@ -257,7 +288,9 @@ export async function runNode(options: EngineRun): Promise<EngineResult> {
  * Runs Source → Agent, whose tool is the Resume Management node.
  * @returns what the agent was told for each of its calls, whose arguments are the items
  */
-export async function callTool(options: EngineRun): Promise<INodeExecutionData['json'][]> {
+export async function callTool(
+	options: EngineRun & { atOnce?: boolean },
+): Promise<INodeExecutionData['json'][]> {
 	const tool = {
 		...plain('Tool', `${NODE_TYPE}Tool`, options.parameters),
 		credentials: { resumeManagementApi: { id: '1', name: 'Test' } },
@@ -265,7 +298,7 @@ export async function callTool(options: EngineRun): Promise<INodeExecutionData['
 	};
 	const nodes = [
 		plain('Source', 'test.source', { items: (options.items ?? [{}]) as never }),
-		plain('Agent', 'test.agent'),
+		plain('Agent', 'test.agent', { atOnce: options.atOnce ?? false }),
 		tool,
 	];
 	const { outputs } = await runWorkflow(options, nodes, 'Agent', {
@@ -330,7 +363,7 @@ export async function shownHints(
 }
 
 async function runWorkflow(
-	{ credential, signal }: EngineRun,
+	{ credential, signal, failingCredentialReads }: EngineRun,
 	nodes: INode[],
 	observed: string,
 	connections: IConnections,
@@ -348,7 +381,7 @@ async function runWorkflow(
 		nodeTypes,
 		settings,
 	});
-	const credentials = new TestCredentials(credential);
+	const credentials = new TestCredentials(credential, failingCredentialReads);
 	const additionalData = {
 		credentialsHelper: credentials,
 		executionId: '1',

@@ -2,7 +2,7 @@ import axios from 'axios';
 
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import type { RecordedRequest, Sandbox } from '../../sandbox/server.mts';
-import { createContractJudge } from './sandboxContract.mts';
+import { createJudge } from './openapi.mts';
 
 export interface CallOptions {
 	/** An object is sent as JSON, a string as it is. */
@@ -19,20 +19,20 @@ export interface CallResult {
 	body: Buffer;
 	/** The body read as JSON. */
 	json(): Record<string, unknown>;
-	/** What is wrong with the request by the contract. */
+	/** What is wrong with the request by the OpenAPI document. */
 	requestProblems: string[];
-	/** What is wrong with the answer by the contract. */
+	/** What is wrong with the answer by the OpenAPI document. */
 	answerProblems: string[];
 }
 
-const judge = createContractJudge();
+const judge = createJudge();
 
 /**
  * Sends a request over a real socket and judges both directions by the OpenAPI document.
  *
  * @param sandbox one that records its requests
  * @param path under the base address
- * @throws when the connection is cut, or when the contract has no such operation
+ * @throws when the connection is cut, or when the document has no such operation
  */
 export async function call(
 	sandbox: Sandbox,

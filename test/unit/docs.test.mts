@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { parse } from 'yaml';
 import { projectRoot } from '../../host/paths.mts';
 import { readOperations, withOperations } from '../../scripts/operationsTable.mts';
-import { loadClass, readManifest } from '../../scripts/publicNames.mts';
+import { loadClass, readManifest } from '../../scripts/builtPackage.mts';
 
 /** What people read, held against what there is. */
 
@@ -30,6 +30,9 @@ const { n8n } = readManifest(projectRoot);
 const descriptions = n8n.nodes.map((file) => loadClass<INodeType>(projectRoot, file).description);
 const credential = loadClass<ICredentialType>(projectRoot, n8n.credentials[0]!);
 const operations = readOperations(projectRoot);
+
+/** Whose path is the user's. */
+const isCustom = ({ resource }: { resource: string }) => resource === 'Custom Request';
 
 /** The text outside of code blocks. */
 const prose = (page: string) => read(page).replace(/^ *```.*?^ *```/gms, '');
@@ -102,6 +105,7 @@ describe.each(pages)('%s', (page) => {
 				(method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
 			),
 		);
+		known.push(...operations.filter(isCustom).map(({ request }) => request));
 		const named = codeSpans(page).filter((span) => /^(GET|POST|PUT|PATCH|DELETE) \//.test(span));
 		expect(named.filter((one) => !known.includes(one))).toEqual([]);
 	});
@@ -139,6 +143,30 @@ describe('the worked example of CONTRIBUTING.md', () => {
 	}, 60_000);
 });
 
+describe('the tour of CONTRIBUTING.md', () => {
+	const tour = /^## Where to make a change\n(.*?)^## /ms.exec(read('CONTRIBUTING.md'))![1]!;
+	const [, , ...changes] = tour
+		.match(/^\|.*$/gm)!
+		.map((row) => row.split('|').map((cell) => cell.trim()));
+
+	it.each(changes)('%s%s opens files that have what it names', (_, _change, open) => {
+		const spans = all(open!, /`([^`]+)`/g);
+		const content = spans.filter((span) => span.includes('.')).map(read);
+		const names = spans.filter((span) => /^\w+$/.test(span));
+		expect(names.filter((name) => !content.join('\n').includes(name))).toEqual([]);
+	});
+});
+
+it("installs by README's command without another n8n-workflow than n8n's", () => {
+	expect(read('README.md')).toMatch(/&& npm install n8n-nodes-resume-management$/m);
+	const { peerDependencies, peerDependenciesMeta } = JSON.parse(read('package.json')) as {
+		peerDependencies: Record<string, string>;
+		peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+	};
+	const peers = Object.keys(peerDependencies);
+	expect(peers.filter((peer) => !peerDependenciesMeta?.[peer]?.optional)).toEqual([]);
+});
+
 /** Labels of n8n itself that the pages mention. */
 const n8nLabels = [
 	// The HTTP Request node.
@@ -149,7 +177,7 @@ const n8nLabels = [
 	...['Batching', 'Timeout'],
 	// The Remove Duplicates and Loop Over Items nodes, and the list of executions.
 	...['Remove Items Processed in Previous Executions', 'Value Is New'],
-	...['Batch Size', 'Retry execution', 'Error', 'Queued', 'Success'],
+	...['Batch Size', 'Custom API Call', 'Retry execution', 'Error', 'Queued', 'Success'],
 ];
 
 const labels = new Set([
@@ -191,17 +219,21 @@ function anchors(file: string): string[] {
 describe('messages', () => {
 	/** Messages in the code, with `…` for what is put in. */
 	const messages = [
-		...find('nodes/ResumeManagement/request/**/*.ts').flatMap((file) => sentences(syntax(file))),
+		...find('nodes/ResumeManagement/{answer,download,request}/**/*.ts').flatMap((file) =>
+			sentences(syntax(file)),
+		),
 		...find('nodes/*/resources/*/*.ts').flatMap((file) => {
 			const unconfirmed = nodesIn(syntax(file)).filter(
 				(one) => ts.isPropertyAssignment(one) && one.name.getText() === 'unconfirmed',
 			);
 			return unconfirmed.flatMap(sentences);
 		}),
-		...find('nodes/*/*.node.ts').flatMap((file) =>
+		...find('nodes/*/{*.node,resources/index}.ts', 'nodes/*Trigger/settings.ts').flatMap((file) =>
 			nodesIn(syntax(file)).filter(ts.isNewExpression).flatMap(sentences),
 		),
-	].filter((message) => message !== "'…' … [item …]");
+	]
+		.filter((message) => message !== "'…' … [item …]")
+		.map((message) => message.replace(' [item …]', ''));
 	const symptoms = ['docs/errors.md', 'README.md'].flatMap((page) =>
 		all(read(page), /^\| ((?:`[^`]+`(?:, )?)+) +\|/gm).flatMap((cell) => all(cell, /`([^`]+)`/g)),
 	);
@@ -223,7 +255,7 @@ describe('messages', () => {
 	});
 
 	it('of every code of the service are explained', () => {
-		const codes = all(read('nodes/ResumeManagement/request/judge.ts'), /^\t'([a-z-]+-\d+)': \{/gm);
+		const codes = all(read('nodes/ResumeManagement/answer/judge.ts'), /^\t'([a-z-]+-\d+)': \{/gm);
 		expect(codes).toHaveLength(5);
 		const explained = read('docs/errors.md');
 		expect(codes.filter((code) => !explained.includes(`(${code})\``))).toEqual([]);
@@ -246,16 +278,19 @@ describe('messages', () => {
 	function sentences(node: ts.Node): string[] {
 		return nodesIn(node)
 			.flatMap((one) => {
-				if (ts.isTemplateExpression(one)) {
-					const { head, templateSpans } = one;
-					return head.text + templateSpans.map(({ literal }) => `…${literal.text}`).join('');
-				}
+				if (ts.isTemplateExpression(one)) return textOf(one);
 				if (ts.isCallExpression(one) && one.expression.getText() === 'this.reject') {
-					return `'…' ${(one.arguments[1] as ts.StringLiteral).text}`;
+					return `'…' ${textOf(one.arguments[1]!)}`;
 				}
 				return ts.isStringLiteralLike(one) ? one.text.replace(/\$/g, '…') : [];
 			})
 			.filter((text) => /^[A-Z'].* /.test(text) && !/\.(\s|$)/.test(text));
+	}
+
+	function textOf(node: ts.Node): string {
+		if (!ts.isTemplateExpression(node)) return (node as ts.StringLiteral).text;
+		const { head, templateSpans } = node;
+		return head.text + templateSpans.map(({ literal }) => `…${literal.text}`).join('');
 	}
 
 	function nodesIn(node: ts.Node): ts.Node[] {

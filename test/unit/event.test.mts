@@ -113,13 +113,39 @@ describe('selection', () => {
 		'RESUME-SECTION-SAVED',
 		'resumeSectionSaved',
 		'resume.section.saved',
+		'resume:section:saved',
+		'section.saved',
+		'com.example.resume/section_saved.v1',
 	])('%s is Resume Section Saved in any spelling', (name) => {
 		expect(isSelected(name, ['resumeSectionSaved'])).toBe(true);
 	});
 
 	test('another event is not, unless all are selected', () => {
-		expect(isSelected('Plan Changed', ['resumeSectionSaved'])).toBe(false);
-		expect(isSelected('Plan Changed', ['*'])).toBe(true);
-		expect(isSelected('Plan Changed', [])).toBe(false);
+		for (const event of ['Plan Changed', 'education', 'section.deleted', '']) {
+			expect(isSelected(event, ['resumeSectionSaved'])).toBe(false);
+			expect(isSelected(event, ['*'])).toBe(true);
+			expect(isSelected(event, ['resumeSectionSaved', '*'])).toBe(true);
+		}
+		expect(isSelected(SECTION_SAVED, [])).toBe(false);
 	});
+
+	test('no event without a name is left out', () => {
+		fc.assert(
+			fc.property(fc.object({ key: fc.constantFrom('data', 'id', 'title') }), (payload) => {
+				expect(isSelected(read(payload)![0]!.event, ['resumeSectionSaved'])).toBe(true);
+			}),
+		);
+	});
+});
+
+test('the signed ID of a request is that of its events, unless they have their own', () => {
+	const ids = (payload: unknown) =>
+		readEvents(Buffer.from(JSON.stringify(payload)), none, NOW, 'msg_1')!.map(
+			({ deliveryId, deliveryIdSource }) => [deliveryId, deliveryIdSource],
+		);
+	expect(ids({})).toEqual([['msg_1', 'header']]);
+	expect(ids([{ eventId: 'a' }, {}])).toEqual([
+		['a', 'payload'],
+		['msg_1-1', 'header'],
+	]);
 });

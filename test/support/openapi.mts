@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 
 import type { RecordedRequest } from '../../sandbox/server.mts';
 
-export const CONTRACT_FILE = join(import.meta.dirname, '../../openapi/partner-api.yaml');
+export const OPENAPI_FILE = join(import.meta.dirname, '../../openapi/partner-api.yaml');
 
 interface Reference {
 	$ref?: string;
@@ -35,7 +35,7 @@ interface PathItem {
 	post?: Operation;
 }
 
-export interface Contract {
+export interface OpenApi {
 	paths: Record<string, PathItem>;
 	components: { schemas: Record<string, object> };
 }
@@ -48,8 +48,24 @@ export interface Answer {
 }
 
 /** The OpenAPI document as it is, references unresolved. */
-export function readContract(): Contract {
-	return parse(readFileSync(CONTRACT_FILE, 'utf8')) as Contract;
+export function readOpenApi(): OpenApi {
+	return parse(readFileSync(OPENAPI_FILE, 'utf8')) as OpenApi;
+}
+
+/** Every operation of the document. */
+export function operationsOf({ paths }: OpenApi) {
+	return Object.entries(paths).flatMap(([path, { parameters: _, ...methods }]) =>
+		Object.entries(methods).map(([method, operation]: [string, Operation]) => ({
+			...operation,
+			method,
+			path,
+		})),
+	);
+}
+
+/** The operations that the node offers: `connect` is another address of `user.getToken` (§4.2). */
+export function offeredOperations() {
+	return operationsOf(readOpenApi()).filter(({ operationId }) => operationId !== 'connect');
 }
 
 /**
@@ -57,23 +73,23 @@ export function readContract(): Contract {
  *
  * Both judges return sentences that say what is wrong, none when all is well.
  */
-export function createContractJudge(contract = readContract()) {
+export function createJudge(document = readOpenApi()) {
 	// Not strict: the document has keywords of OpenAPI and of its own that JSON Schema has not.
 	const ajv = new Ajv2020({ strict: false, allErrors: true });
-	ajv.addSchema({ $id: 'contract', ...contract }, undefined, undefined, false);
+	ajv.addSchema({ $id: 'openapi', ...document }, undefined, undefined, false);
 
 	const resolve = <Target extends object>(target: Target & Reference): Target => {
 		if (target.$ref === undefined) return target;
 		const keys = target.$ref.split('/').slice(1);
 		return keys.reduce<unknown>(
 			(value, key) => (value as Record<string, unknown>)[key],
-			contract,
+			document,
 		) as Target;
 	};
 
 	const judgeBySchema = (schema: object, value: unknown): string[] => {
 		const absolute = JSON.parse(
-			JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"contract#'),
+			JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi#'),
 		) as object;
 		const validate = ajv.compile(absolute);
 		return validate(value) ? [] : [ajv.errorsText(validate.errors)];
@@ -86,7 +102,8 @@ export function createContractJudge(contract = readContract()) {
 	): string[] => {
 		const mediaType = contentType.split(';')[0] ?? '';
 		const entry = content[mediaType] ?? content['*/*'];
-		if (entry === undefined) return [`content type "${contentType}" is not in the contract`];
+		if (entry === undefined)
+			return [`content type "${contentType}" is not in the OpenAPI document`];
 		if (entry.schema === undefined) return [];
 		try {
 			return judgeBySchema(entry.schema, JSON.parse(body.toString()));
@@ -95,15 +112,15 @@ export function createContractJudge(contract = readContract()) {
 		}
 	};
 
-	/** @throws {Error} the contract has no such operation */
+	/** @throws {Error} the document has no such operation */
 	const find = (method: string, url: string): { item: PathItem; operation: Operation } => {
 		const path = url.split('?')[0] ?? '';
-		for (const [template, item] of Object.entries(contract.paths)) {
+		for (const [template, item] of Object.entries(document.paths)) {
 			const pattern = new RegExp(`^/v1${template.replace(/\{\w+\}/g, '[^/]+')}$`);
 			const operation = item[method.toLowerCase() as 'get' | 'post'];
 			if (operation !== undefined && pattern.test(path)) return { item, operation };
 		}
-		throw new Error(`${method} ${url} is not in the contract`);
+		throw new Error(`${method} ${url} is not in the OpenAPI document`);
 	};
 
 	return {
@@ -135,7 +152,7 @@ export function createContractJudge(contract = readContract()) {
 		judgeAnswer(request: RecordedRequest, answer: Answer): string[] {
 			const { operation } = find(request.method, request.url);
 			const response = operation.responses[answer.status];
-			if (response === undefined) return [`HTTP ${answer.status} is not in the contract`];
+			if (response === undefined) return [`HTTP ${answer.status} is not in the OpenAPI document`];
 			return judgeByContent(resolve(response).content ?? {}, answer.contentType, answer.body);
 		},
 

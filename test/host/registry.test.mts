@@ -1,0 +1,196 @@
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import axios from 'axios';
+import type { INodeExecutionData } from 'n8n-workflow';
+import { runCommand } from '../../host/command.mts';
+import { installHost, packPackage } from '../../host/install.mts';
+import { startN8n, type N8n } from '../../host/n8n.mts';
+import { packageName } from '../../host/paths.mts';
+import { reportTo } from '../../host/progress.mts';
+import { owner } from '../../host/workspace.mts';
+import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
+import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
+import { byId } from '../support/parameters.mts';
+import { TestApi } from '../support/testApi.mts';
+import { outputOf, startMilliseconds, webhookSecret } from './instance.mts';
+import { startRegistry, type Registry } from './registry.mts';
+
+/**
+ * The package's life in n8n as its users live it: installed from the registry on the page of community
+ * nodes, updated with workflows in use, uninstalled, installed again. In this order.
+ */
+
+let folder: string;
+let registry: Registry;
+let sandbox: Sandbox;
+let n8n: N8n;
+let api: TestApi;
+/** The workflow that all of it happens to, and what its URL is. */
+let workflow: { id: string; path: string };
+let versions: { first: string; second: string };
+
+beforeAll(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'resume-management-registry-'));
+	registry = await startRegistry(join(folder, 'registry'));
+	sandbox = await startSandbox({ port: 0, record: true });
+	const tarball = await packPackage(folder);
+	versions = await publish(tarball);
+	await startAgain();
+	await api.signIn(owner);
+}, startMilliseconds);
+
+afterAll(async () => {
+	await n8n?.stop();
+	await sandbox?.close();
+	await registry?.close();
+	if (folder) await rm(folder, { recursive: true, force: true });
+}, 60_000);
+
+/** Publishes the package; answers its version, and a higher one that is to be published later. */
+async function publish(tarball: string): Promise<typeof versions> {
+	await registry.publish(tarball);
+	await runCommand('tar', ['-xzf', tarball], { cwd: folder });
+	const file = join(folder, 'package', 'package.json');
+	const manifest = JSON.parse(await readFile(file, 'utf8')) as { version: string };
+	const first = manifest.version;
+	const second = `${Number(first.split('.')[0]) + 1}.0.0`;
+	await writeFile(file, JSON.stringify({ ...manifest, version: second }));
+	// Its events say that they are of the second version.
+	await appendFile(
+		join(folder, 'package', 'dist', 'nodes', 'ResumeManagementTrigger', 'receive.js'),
+		`
+		const { receive: first } = exports;
+		exports.receive = async (context) => {
+			const { workflowData, ...result } = await first(context);
+			for (const { json } of workflowData[0]) json.release = '${second}';
+			return { workflowData, ...result };
+		};`,
+	);
+	return { first, second };
+}
+
+/** Starts n8n with the same data, and at the same address. */
+async function startAgain(): Promise<void> {
+	const userFolder = join(folder, 'n8n');
+	await mkdir(join(userFolder, '.n8n', 'nodes'), { recursive: true });
+	await writeFile(join(userFolder, '.n8n', 'nodes', '.npmrc'), registry.npmrc);
+	n8n = await startN8n({
+		host: await installHost(process.env.TESTED_N8N ?? '2', reportTo(process.stderr)),
+		userFolder,
+		port: n8n && Number(new URL(n8n.url).port),
+		env: { ...registry.env, N8N_LOG_LEVEL: 'debug', DB_SQLITE_POOL_SIZE: '3' },
+	});
+	api ??= new TestApi(n8n.url);
+}
+
+async function ourTypes(): Promise<string[]> {
+	const names = (await api.nodeTypes()).map(({ name }) => name);
+	return names.filter((name) => name.startsWith(packageName)).sort();
+}
+
+/** Sends an event; answers n8n's status and, where it was taken, the items of both nodes. */
+async function sendEvent() {
+	const before = await api.listExecutions(workflow.id);
+	const { status } = await axios.post(
+		n8n.url + workflow.path,
+		{ event: 'Resume Section Saved', userId: 'user-001' },
+		{ headers: { 'X-Webhook-Secret': webhookSecret }, proxy: false, validateStatus: null },
+	);
+	if (status !== 200) return { status };
+	const executions = await api.waitForExecutions(workflow.id, before.length + 1);
+	const execution = executions.at(-1)!;
+	expect(execution.status).toBe('success');
+	const [event, user] = ['Trigger', 'Get user'].map((node) => first(outputOf(execution, node)));
+	return { status, event, user };
+}
+
+const first = (items: INodeExecutionData[]) => items[0]!.json;
+const user = expect.objectContaining({ id: 'user-001', email: 'emma.larsen@example.com' });
+
+it('is installed from the registry, and works at once', async () => {
+	expect(await ourTypes()).toEqual([]);
+	const installed = await api.installPackage(packageName);
+	expect(installed.installedVersion).toBe(versions.first);
+	expect(await ourTypes()).toEqual([
+		`${packageName}.resumeManagement`,
+		`${packageName}.resumeManagementTool`,
+		`${packageName}.resumeManagementTrigger`,
+	]);
+
+	const type = 'resumeManagementApi';
+	const access = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
+	const { id } = await api.createCredential({ name: 'Sandbox', type, data: access });
+	const common = { credentials: { [type]: { id, name: 'Sandbox' } }, position: [0, 0] as [0, 0] };
+	const created = await api.createWorkflow({
+		name: 'In use',
+		nodes: [
+			{
+				...common,
+				id: 'trigger',
+				name: 'Trigger',
+				type: `${packageName}.resumeManagementTrigger`,
+				typeVersion: 1.1,
+				webhookId: 'events-of-the-registry-test',
+				parameters: { verification: 'header', headerName: 'X-Webhook-Secret' },
+			},
+			{
+				...common,
+				id: 'get',
+				name: 'Get user',
+				type: `${packageName}.resumeManagement`,
+				typeVersion: 1,
+				parameters: {
+					resource: 'user',
+					operation: 'get',
+					userId: byId('={{ $json.data.userId }}'),
+				},
+			},
+		],
+		connections: { Trigger: { main: [[{ node: 'Get user', type: 'main', index: 0 }]] } },
+		settings: { executionOrder: 'v1' },
+	});
+	await api.activateWorkflow(created.id);
+	const path = '/webhook/events-of-the-registry-test/webhook';
+	workflow = { id: created.id, path };
+	const answer = await sendEvent();
+	expect(answer).toEqual({ status: 200, event: expect.any(Object), user });
+	expect(answer.event).not.toHaveProperty('release');
+}, 120_000);
+
+it('is updated under a workflow in use, which stays active and goes on with the new version', async () => {
+	expect(await api.listPackages()).toEqual([
+		expect.objectContaining({ packageName, installedVersion: versions.first }),
+	]);
+	await registry.publish(join(folder, 'package'));
+	expect(await api.listPackages()).toEqual([
+		expect.objectContaining({ packageName, updateAvailable: versions.second }),
+	]);
+	const updated = await api.updatePackage(packageName);
+	expect(updated.installedVersion).toBe(versions.second);
+
+	expect((await api.readWorkflow(workflow.id)).active).toBe(true);
+	const event = expect.objectContaining({ release: versions.second });
+	expect(await sendEvent()).toEqual({ status: 200, event, user });
+}, 120_000);
+
+it('is uninstalled, with nothing left of it but the workflow', async () => {
+	await api.uninstallPackage(packageName);
+	expect(await api.listPackages()).toEqual([]);
+	expect(await ourTypes()).toEqual([]);
+	expect((await sendEvent()).status).not.toBe(200);
+	expect(await api.readWorkflow(workflow.id)).toMatchObject({ name: 'In use', active: true });
+}, 120_000);
+
+it('is installed again, and the workflow of before works with its credential', async () => {
+	await api.installPackage(packageName);
+	const event = expect.objectContaining({ release: versions.second });
+	expect(await sendEvent()).toEqual({ status: 200, event, user });
+
+	await n8n.stop();
+	await startAgain();
+	expect(await sendEvent()).toEqual({ status: 200, event, user });
+	expect(sandbox.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(
+		Array(4).fill('GET /v1/user/user-001'),
+	);
+}, 120_000);

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { lintFromString, loadConfig } from '@redocly/openapi-core';
+
+import { createJudge, operationsOf, OPENAPI_FILE, readOpenApi } from '../support/openapi.mts';
+
+/** Specification §4: what the document has to hold, no more and no less. */
+const OPERATIONS = [
+	['user.getAll', 'get', '/users'],
+	['user.get', 'get', '/user/{userID}'],
+	['resume.getAll', 'get', '/user/{userID}/resumes'],
+	['resume.create', 'post', '/user/{userID}/resume'],
+	['user.getToken', 'post', '/user/token'],
+	['connect', 'post', '/connect'],
+	['resume.get', 'get', '/resume/{resumeID}'],
+	['resume.download', 'get', '/resume/{resumeID}/download'],
+	['resume.getScore', 'get', '/resume/{resumeID}/score'],
+	['plan.upgrade', 'post', '/plan/upgrade'],
+] as const;
+
+const text = readFileSync(OPENAPI_FILE, 'utf8');
+
+/** What is wrong with a text as an OpenAPI document, by the rules of openapi/redocly.yaml. */
+async function problemsOf(source: string): Promise<string> {
+	const config = await loadConfig({ configPath: join(OPENAPI_FILE, '../redocly.yaml') });
+	const problems = await lintFromString({ source, absoluteRef: OPENAPI_FILE, config });
+	return problems.map(({ message }) => message).join('\n');
+}
+
+describe('the document', () => {
+	const document = readOpenApi();
+	const judge = createJudge(document);
+
+	it('is valid', async () => {
+		expect(await problemsOf(text)).toBe('');
+	});
+
+	it.each([
+		['in: header', 'in: nowhere', 'one of the following only'],
+		['title: Resume', 'titel: Resume', '`title` must be present'],
+		['#/components/parameters/UserID', '#/components/parameters/Nobody', 'resolve'],
+		['operationId: user.get\n', 'operationId: user.getAll\n', 'unique'],
+	])('is refused with %j as %j', async (right, wrong, problem) => {
+		expect(text).toContain(right);
+		expect(await problemsOf(text.replace(right, wrong))).toContain(problem);
+	});
+
+	it('holds every operation of the specification and no other', () => {
+		const held = operationsOf(document).map(({ operationId, method, path }) => [
+			operationId,
+			method,
+			path,
+		]);
+		expect(held.toSorted()).toEqual(OPERATIONS.map((operation) => [...operation]).toSorted());
+	});
+
+	it.each(OPERATIONS)('requires both headers of %s', (_id, _method, path) => {
+		const references = document.paths[path]?.parameters.map(({ $ref }) => $ref);
+		expect(references).toEqual(
+			expect.arrayContaining([
+				'#/components/parameters/Authentication',
+				'#/components/parameters/ContentType',
+			]),
+		);
+	});
+
+	it.each(OPERATIONS)(
+		'answers %s with 200, 500, and 401 only for plan upgrade',
+		(id, method, path) => {
+			const statuses = Object.keys(document.paths[path]?.[method as 'get']?.responses ?? {});
+			expect(statuses).toEqual(id === 'plan.upgrade' ? ['200', '401', '500'] : ['200', '500']);
+		},
+	);
+
+	it.each([
+		['plan-upgrade-1', 'stripe error'],
+		['plan-upgrade-2', 'wrong plan ID'],
+		['plan-upgrade-3', 'unauthorized token'],
+		['plan-upgrade-4', 'token type error'],
+	])('ties %s to its message', (errorCode, errorMessage) => {
+		const error = { status: 'error', errorCode, errorMessage };
+		expect(judge.judgeSchema('PlanUpgradeError', error)).toEqual([]);
+		const otherMessage = { ...error, errorMessage: 'something else' };
+		expect(judge.judgeSchema('PlanUpgradeError', otherMessage)).not.toEqual([]);
+	});
+
+	it.each(Object.keys(document.components.schemas))('accepts unknown properties in %s', (name) => {
+		const schema = document.components.schemas[name] as Record<string, unknown>;
+		expect(schema.oneOf !== undefined || schema.additionalProperties === true).toBe(true);
+	});
+
+	it('wants a subscription record whole and in seconds', () => {
+		const subscription = {
+			created: 1,
+			current_period_start: 2,
+			current_period_end: 3,
+			status: 'active',
+			plan_id: 'plan',
+		};
+		expect(judge.judgeSchema('Subscription', { ...subscription, added: true })).toEqual([]);
+		for (const field of Object.keys(subscription)) {
+			const { [field as 'created']: _, ...rest } = subscription;
+			expect(judge.judgeSchema('Subscription', rest)).not.toEqual([]);
+		}
+		expect(judge.judgeSchema('Subscription', { ...subscription, created: '1' })).not.toEqual([]);
+	});
+});
