@@ -16,16 +16,27 @@ export async function requireFreePort(port: number, option: string): Promise<voi
 	try {
 		await bindOnce(port);
 	} catch (error) {
-		if (systemCode(error) === 'EACCES') {
-			throw new Trouble(
-				`Port ${port} may not be opened by this user: choose one above 1023, for example \`npm start -- ${option} ${port + 10_000}\`.`,
-			);
-		}
-		if (systemCode(error) !== 'EADDRINUSE') throw error;
-		throw new Trouble(
-			`Port ${port} is in use by another program: stop that program, or choose another port, for example \`npm start -- ${option} ${port + 1}\`.`,
+		throw portTrouble(error, port, `npm start -- ${option}`);
+	}
+}
+
+/**
+ * What to tell a person about a port that can't be opened; any other error as it is.
+ *
+ * @param command up to the number of a port, which it chooses
+ */
+export function portTrouble(error: unknown, port: number, command: string): unknown {
+	if (systemCode(error) === 'EADDRINUSE') {
+		return new Trouble(
+			`Port ${port} is in use by another program: stop that program, or choose another port, for example \`${command} ${port + 1}\`.`,
 		);
 	}
+	if (systemCode(error) === 'EACCES') {
+		return new Trouble(
+			`Port ${port} may not be opened by this user: choose one above 1023, for example \`${command} ${port + 10_000}\`.`,
+		);
+	}
+	return error;
 }
 
 async function bindOnce(port: number): Promise<number> {

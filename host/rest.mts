@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios, { type AxiosInstance, type Method } from 'axios';
 import { parse as parseFlatted } from 'flatted';
@@ -23,19 +22,13 @@ export interface Owner {
 export interface CredentialDefinition {
 	name: string;
 	type: string;
-	data: Record<string, string>;
+	data: Record<string, string | number | boolean>;
 }
 
 export interface Credential {
 	id: string;
 	name: string;
 	type: string;
-}
-
-/** What the Test button shows. */
-export interface CredentialTestResult {
-	status: 'OK' | 'Error';
-	message: string;
 }
 
 /** A workflow as a file of `workflows/` holds it. */
@@ -68,13 +61,6 @@ export interface Execution {
 	data: IRunExecutionData;
 	/** The same as n8n stores it. */
 	storedData: string;
-}
-
-/** A window of the editor, which n8n tells what happens in the runs that were started in it. */
-export interface EditorWindow {
-	/** All messages so far, as JSON. */
-	messages: string[];
-	close(): void;
 }
 
 export interface ExecutionSummary {
@@ -126,14 +112,15 @@ const rowsAPage = 250;
  * The REST API behind n8n's editor, as its browser code uses it. It is not n8n's public API: the
  * public one needs a key that only the editor can make.
  *
+ * Here is what the launcher and the benchmarks need of it; the tests have more (test/support/testApi.mts).
  * Every method but {@link signIn} needs a signed-in owner, and throws {@link EditorApiError}.
  */
 export class EditorApi {
-	readonly #http: AxiosInstance;
+	protected readonly http: AxiosInstance;
 
 	/** @param url n8n's address, without a slash at the end */
 	constructor(url: string) {
-		this.#http = axios.create({
+		this.http = axios.create({
 			baseURL: url,
 			timeout: 60_000,
 			proxy: false,
@@ -145,70 +132,54 @@ export class EditorApi {
 
 	/** Creates the owner of a new n8n, or signs in as the one it has. */
 	async signIn(owner: Owner): Promise<void> {
-		const settings = await this.#send<{
+		const settings = await this.send<{
 			userManagement: { showSetupOnFirstLoad?: boolean };
 		}>('GET', '/rest/settings');
 		const path = settings.userManagement.showSetupOnFirstLoad ? '/rest/owner/setup' : '/rest/login';
 		// Releases of n8n differ in the name of the login's first field.
 		const login = { emailOrLdapLoginId: owner.email, email: owner.email, password: owner.password };
 		const body = path === '/rest/login' ? login : owner;
-		const answer = await this.#http.post<{ message?: string }>(path, body);
+		const answer = await this.http.post<{ message?: string }>(path, body);
 		if (answer.status !== 200) {
 			throw new EditorApiError(`POST ${path}`, answer.status, answer.data.message ?? '');
 		}
 		const cookies = answer.headers['set-cookie'] ?? [];
-		this.#http.defaults.headers.common.Cookie = cookies
+		this.http.defaults.headers.common.Cookie = cookies
 			.map((cookie) => cookie.split(';')[0])
 			.join('; ');
 	}
 
 	async listCredentials(): Promise<Credential[]> {
-		return await this.#send('GET', '/rest/credentials');
+		return await this.send('GET', '/rest/credentials');
 	}
 
 	async createCredential(credential: CredentialDefinition): Promise<Credential> {
-		return await this.#send('POST', '/rest/credentials', credential);
+		return await this.send('POST', '/rest/credentials', credential);
 	}
 
 	async updateCredential(id: string, credential: CredentialDefinition): Promise<void> {
-		await this.#send('PATCH', `/rest/credentials/${id}`, credential);
+		await this.send('PATCH', `/rest/credentials/${id}`, credential);
 	}
 
 	/** Fields of a credential; n8n blanks the secret ones. */
 	async readCredentialData(id: string): Promise<Record<string, unknown>> {
-		const { data } = await this.#send<{ data: Record<string, unknown> }>(
+		const { data } = await this.send<{ data: Record<string, unknown> }>(
 			'GET',
 			`/rest/credentials/${id}?includeData=true`,
 		);
 		return data;
 	}
 
-	/** Presses the Test button for a credential, which n8n 1 tests only once it is saved. */
-	async testCredential(credential: CredentialDefinition): Promise<CredentialTestResult> {
-		const { id } = await this.createCredential(credential);
-		try {
-			const credentials = { id, ...credential };
-			return await this.#send('POST', '/rest/credentials/test', { credentials });
-		} finally {
-			await this.#send('DELETE', `/rest/credentials/${id}`);
-		}
-	}
-
 	async listWorkflows(): Promise<Array<Pick<Workflow, 'id' | 'name' | 'active'>>> {
-		return await this.#send('GET', '/rest/workflows');
+		return await this.send('GET', '/rest/workflows');
 	}
 
 	async createWorkflow(definition: WorkflowDefinition): Promise<Workflow> {
-		return await this.#send('POST', '/rest/workflows', { ...definition, active: false });
+		return await this.send('POST', '/rest/workflows', { ...definition, active: false });
 	}
 
 	async readWorkflow(id: string): Promise<Workflow> {
-		return await this.#send('GET', `/rest/workflows/${id}`);
-	}
-
-	async updateWorkflow(id: string, change: Partial<WorkflowDefinition>): Promise<Workflow> {
-		const { versionId } = await this.readWorkflow(id);
-		return await this.#send('PATCH', `/rest/workflows/${id}`, { ...change, versionId });
+		return await this.send('GET', `/rest/workflows/${id}`);
 	}
 
 	/**
@@ -220,10 +191,10 @@ export class EditorApi {
 	async activateWorkflow(id: string): Promise<void> {
 		const { versionId } = await this.readWorkflow(id);
 		try {
-			await this.#send('POST', `/rest/workflows/${id}/activate`, { versionId });
+			await this.send('POST', `/rest/workflows/${id}/activate`, { versionId });
 		} catch (error) {
 			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
-			await this.#send('PATCH', `/rest/workflows/${id}`, { active: true, versionId });
+			await this.send('PATCH', `/rest/workflows/${id}`, { active: true, versionId });
 			return;
 		}
 		for (;;) {
@@ -236,52 +207,20 @@ export class EditorApi {
 		}
 	}
 
-	/** Ends what {@link activateWorkflow} began. */
-	async deactivateWorkflow(id: string): Promise<void> {
-		const { versionId } = await this.readWorkflow(id);
-		try {
-			await this.#send('POST', `/rest/workflows/${id}/deactivate`, { versionId });
-		} catch (error) {
-			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
-			await this.#send('PATCH', `/rest/workflows/${id}`, { active: false, versionId });
-		}
-	}
-
 	/** n8n 1 has published a workflow by the time that it answers, and knows no status of it. */
 	async #publicationStatus(id: string): Promise<PublicationStatus> {
 		try {
-			return await this.#send('GET', `/rest/workflows/${id}/publication-status`);
+			return await this.send('GET', `/rest/workflows/${id}/publication-status`);
 		} catch (error) {
 			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
 			return { status: 'published', triggers: [] };
 		}
 	}
 
-	/**
-	 * Opens what the editor's window has to n8n. From then on the runs that this API starts report to
-	 * it, as do their nodes that write to the browser's console.
-	 */
-	async openWindow(): Promise<EditorWindow> {
-		const { baseURL, headers } = this.#http.defaults;
-		const pushRef = randomUUID();
-		const address = new URL(`/rest/push?pushRef=${pushRef}`, baseURL);
-		address.protocol = 'ws:';
-		const socket = new WebSocket(address, {
-			headers: { Cookie: String(headers.common.Cookie), Origin: baseURL! },
-		});
-		const messages: string[] = [];
-		socket.addEventListener('message', async ({ data }: { data: string | Blob }) => {
-			messages.push(typeof data === 'string' ? data : await data.text());
-		});
-		await once(socket, 'open');
-		headers.common['push-ref'] = pushRef;
-		return { messages, close: () => socket.close() };
-	}
-
 	/** Starts a saved workflow at its trigger node, as Execute Workflow does; answers the execution's id. */
 	async runWorkflow(id: string, triggerName: string): Promise<string> {
 		const workflowData = await this.readWorkflow(id);
-		const { executionId } = await this.#send<{ executionId: string }>(
+		const { executionId } = await this.send<{ executionId: string }>(
 			'POST',
 			`/rest/workflows/${id}/run`,
 			{ workflowData, triggerToStartFrom: { name: triggerName } },
@@ -299,7 +238,7 @@ export class EditorApi {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId, status: executionStates }));
 		const executions = new Map<number, ExecutionSummary>();
 		for (let page = ''; ;) {
-			const { results, nextCursor } = await this.#send<{
+			const { results, nextCursor } = await this.send<{
 				results: ExecutionSummary[];
 				nextCursor?: string | null;
 			}>('GET', `/rest/executions?limit=100&filter=${filter}${page}`);
@@ -312,33 +251,8 @@ export class EditorApi {
 		return [...executions].sort(([a], [b]) => b - a).map(([, execution]) => execution);
 	}
 
-	/**
-	 * Waits until a workflow has at least so many executions, and for the end of each; answers all, the
-	 * oldest first. n8n 1 answers a webhook before its execution is there.
-	 */
-	async waitForExecutions(
-		workflowId: string,
-		count: number,
-		timeoutMilliseconds = 60_000,
-	): Promise<Execution[]> {
-		const deadline = Date.now() + timeoutMilliseconds;
-		let found = await this.listExecutions(workflowId);
-		while (found.length < count) {
-			if (Date.now() > deadline) {
-				throw new Error(
-					`Workflow ${workflowId} has ${found.length} executions and not ${count} after ${timeoutMilliseconds} ms`,
-				);
-			}
-			await sleep(pollMilliseconds);
-			found = await this.listExecutions(workflowId);
-		}
-		const executions: Execution[] = [];
-		for (const { id } of found.toReversed()) executions.push(await this.waitForExecution(id));
-		return executions;
-	}
-
 	async readExecution(id: string): Promise<Execution> {
-		const { data, ...execution } = await this.#send<ExecutionSummary & { data: string }>(
+		const { data, ...execution } = await this.send<ExecutionSummary & { data: string }>(
 			'GET',
 			`/rest/executions/${id}`,
 		);
@@ -364,16 +278,16 @@ export class EditorApi {
 	}
 
 	async listDataTables(): Promise<DataTable[]> {
-		const { data } = await this.#send<{ data: DataTable[] }>('GET', await this.#dataTables());
+		const { data } = await this.send<{ data: DataTable[] }>('GET', await this.#dataTables());
 		return data;
 	}
 
 	async createDataTable(name: string, columns: DataTableColumn[]): Promise<DataTable> {
-		return await this.#send('POST', await this.#dataTables(), { name, columns });
+		return await this.send('POST', await this.#dataTables(), { name, columns });
 	}
 
 	async addDataTableColumn(tableId: string, column: DataTableColumn): Promise<void> {
-		await this.#send('POST', `${await this.#dataTables()}/${tableId}/columns`, column);
+		await this.send('POST', `${await this.#dataTables()}/${tableId}/columns`, column);
 	}
 
 	/** All rows of a data table, n8n's own columns (`id`, `createdAt`, `updatedAt`) included. */
@@ -381,7 +295,7 @@ export class EditorApi {
 		const path = `${await this.#dataTables()}/${tableId}/rows`;
 		const rows: Array<Record<string, unknown>> = [];
 		for (;;) {
-			const page = await this.#send<{ count: number; data: Array<Record<string, unknown>> }>(
+			const page = await this.send<{ count: number; data: Array<Record<string, unknown>> }>(
 				'GET',
 				`${path}?skip=${rows.length}&take=${rowsAPage}`,
 			);
@@ -390,32 +304,40 @@ export class EditorApi {
 		}
 	}
 
+	/** Deletes the rows of a data table that have a value in a column. */
+	async deleteRows(tableId: string, columnName: string, value: string | number): Promise<void> {
+		const filters = [{ columnName, condition: 'eq', value }];
+		const filter = encodeURIComponent(JSON.stringify({ type: 'and', filters }));
+		const path = `${await this.#dataTables()}/${tableId}/rows?filter=${filter}`;
+		await this.send('DELETE', path);
+	}
+
 	/** Every node type that n8n has loaded. */
 	async nodeTypes(): Promise<NodeTypeSummary[]> {
-		return await this.#sendPlain('GET', '/types/nodes.json');
+		return await this.sendPlain('GET', '/types/nodes.json');
 	}
 
 	/** Every credential type that n8n has loaded. */
 	async credentialTypes(): Promise<NodeTypeSummary[]> {
-		return await this.#sendPlain('GET', '/types/credentials.json');
+		return await this.sendPlain('GET', '/types/credentials.json');
 	}
 
 	async #dataTables(): Promise<string> {
-		const project = await this.#send<{ id: string }>('GET', '/rest/projects/personal');
+		const project = await this.send<{ id: string }>('GET', '/rest/projects/personal');
 		return `/rest/projects/${project.id}/data-tables`;
 	}
 
 	/** n8n wraps what it answers into `data`. */
-	async #send<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
-		const { data } = await this.#sendPlain<{ data: Answer }>(method, path, body);
+	protected async send<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
+		const { data } = await this.sendPlain<{ data: Answer }>(method, path, body);
 		return data;
 	}
 
 	/** n8n answers 503 while its database is too busy to answer the check of its health: a read waits. */
-	async #sendPlain<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
+	private async sendPlain<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
 		const deadline = Date.now() + busyMilliseconds;
 		for (;;) {
-			const { status, data } = await this.#http.request<Answer & { message?: string }>({
+			const { status, data } = await this.http.request<Answer & { message?: string }>({
 				method,
 				url: path,
 				data: body,

@@ -5,11 +5,10 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { StartError } from '../sandbox/errors.mts';
 import { SANDBOX_KEYS } from '../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../sandbox/server.mts';
 import { buildPackage } from './build.mts';
+import { readNumber, readOptions } from './commandLine.mts';
 import { requireSpace } from './disk.mts';
 import { connectExamples } from './events.mts';
 import { installHost, installPackage, packPackage } from './install.mts';
@@ -42,51 +41,27 @@ const help = `Starts n8n with the Resume Management nodes, and a sandbox of the 
 
 The first start installs n8n, about 2.2 GB, and takes some minutes. Ctrl-C stops both.`;
 
-interface Settings {
-	port: number;
-	sandboxPort: number;
-	reset: boolean;
-	watch: boolean;
-}
-
 /** @throws {Trouble} where the command line can't be understood */
-function readSettings(): Settings | 'help' {
-	const { values } = parseCommandLine();
-	if (values.help) return 'help';
-	return {
-		port: portNumber('--port', values.port),
-		sandboxPort: portNumber('--sandbox-port', values['sandbox-port']),
-		reset: values.reset,
-		watch: values.watch,
-	};
-}
-
-function parseCommandLine() {
-	try {
-		return parseArgs({
-			options: {
-				port: { type: 'string', default: '5678' },
-				'sandbox-port': { type: 'string', default: '8787' },
-				reset: { type: 'boolean', default: false },
-				watch: { type: 'boolean', default: false },
-				help: { type: 'boolean', default: false },
-			},
-		});
-	} catch (error) {
-		const reason = error instanceof Error ? error.message : String(error);
-		throw new Trouble(`${reason}\n\n${help}`);
-	}
-}
-
-function portNumber(option: string, text: string): number {
-	const port = Number(text);
-	if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
-	throw new Trouble(`${option} takes a port number from 1 to 65535, not "${text}".`);
+function readSettings() {
+	const options = readOptions(
+		{
+			port: { type: 'string', default: '5678' },
+			'sandbox-port': { type: 'string', default: '8787' },
+			reset: { type: 'boolean', default: false },
+			watch: { type: 'boolean', default: false },
+			help: { type: 'boolean', default: false },
+		},
+		help,
+	);
+	const port = (name: 'port' | 'sandbox-port') => readNumber(name, options[name], 1, 65_535);
+	return { ...options, port: port('port'), sandboxPort: port('sandbox-port') };
 }
 
 /** Runs n8n and the sandbox until `signal` aborts. */
-async function run(settings: Settings, signal: AbortSignal): Promise<void> {
-	const { port, sandboxPort, reset, watch } = settings;
+async function run(
+	{ port, sandboxPort, reset, watch }: ReturnType<typeof readSettings>,
+	signal: AbortSignal,
+): Promise<void> {
 	const report = reportTo(process.stdout);
 	const folder = watch ? join(dataFolder(), 'dev') : dataFolder();
 	const userFolder = join(folder, `n8n-${major}`);
@@ -220,11 +195,11 @@ async function main(): Promise<void> {
 	}
 	try {
 		const settings = readSettings();
-		if (settings === 'help') console.log(help);
+		if (settings.help) console.log(help);
 		else await run(settings, interruption.signal);
 	} catch (error) {
 		if (interruption.signal.aborted) return;
-		console.error(`\n${error instanceof StartError ? error.message : describeError(error)}`);
+		console.error(`\n${describeError(error)}`);
 		process.exitCode = 1;
 	}
 }

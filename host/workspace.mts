@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { INode } from 'n8n-workflow';
+import dataTables from './dataTables.json' with { type: 'json' };
 import { projectRoot } from './paths.mts';
 import type {
 	Credential,
@@ -33,41 +34,6 @@ export interface ExampleWorkflow {
 	id: string;
 	name: string;
 }
-
-/** The tables that example workflows write to. */
-const dataTables: Array<{ name: string; columns: DataTableColumn[] }> = [
-	{
-		name: 'Resume scores',
-		columns: [
-			{ name: 'resumeId', type: 'string' },
-			{ name: 'title', type: 'string' },
-			{ name: 'userId', type: 'string' },
-			{ name: 'email', type: 'string' },
-			{ name: 'score', type: 'number' },
-			{ name: 'verdict', type: 'string' },
-		],
-	},
-	{
-		name: 'Resume sync',
-		columns: [
-			{ name: 'resumeId', type: 'string' },
-			{ name: 'userId', type: 'string' },
-			{ name: 'title', type: 'string' },
-			{ name: 'hash', type: 'string' },
-			{ name: 'score', type: 'number' },
-		],
-	},
-	{
-		name: 'Plan upgrades',
-		columns: [
-			{ name: 'paymentId', type: 'string' },
-			{ name: 'email', type: 'string' },
-			{ name: 'planId', type: 'string' },
-			{ name: 'state', type: 'string' },
-			{ name: 'detail', type: 'string' },
-		],
-	},
-];
 
 const workflowsFolder = join(projectRoot, 'workflows');
 
@@ -122,10 +88,14 @@ async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promis
 	return credentials;
 }
 
+/** Makes the tables and columns that the example workflows write to, where they are missing. */
 async function prepareDataTables(api: EditorApi): Promise<DataTable[]> {
 	const existing = await api.listDataTables();
 	const tables: DataTable[] = [];
-	for (const { name, columns } of dataTables) {
+	for (const [name, types] of Object.entries(dataTables)) {
+		const columns = Object.entries(types).map(
+			([column, type]) => ({ name: column, type }) as DataTableColumn,
+		);
 		const table =
 			existing.find((one) => one.name === name) ?? (await api.createDataTable(name, columns));
 		// An earlier version of this package may have made the table.
