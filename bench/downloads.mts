@@ -6,7 +6,7 @@ import { allItems, httpRequest, ours } from './workflows.mts';
 const theDisk =
 	'Both nodes stream to the same disk, whose speed differs more from round to round than one node from the other.';
 
-/** (c) Files, to n8n's store in the filesystem. */
+/** Files, to n8n's store in the filesystem. */
 export async function downloads(bench: Bench, files: number, size: number): Promise<Row[]> {
 	// What earlier runs have left in memory would hide how much these need.
 	await bench.instance.restart();

@@ -3,7 +3,7 @@ import { projectRoot } from '../host/paths.mts';
 import type { Bench } from './rounds.mts';
 import type { Row } from './row.mts';
 
-/** (f) What n8n pays for the package at its start. */
+/** What n8n pays for the package at its start. */
 export async function loading({ instance }: Bench, processes: number): Promise<Row[]> {
 	const milliseconds: number[] = [];
 	for (let count = 0; count < processes; count++) {

@@ -72,6 +72,12 @@ try {
 		'Receiving events with an isolate for both',
 		async () => await triggers(bench, quick ? 40 : 100, { title }),
 	);
+	// As docs/scaling.md recommends.
+	await instance.restart({ N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' });
+	await step(
+		'Receiving events with isolates on demand',
+		async () => await triggers(bench, quick ? 40 : 100, { title: ', isolates on demand' }),
+	);
 } finally {
 	await instance.close();
 	await service.close();

@@ -2,7 +2,7 @@ import { access, alternate, defaultParallel, floors, times, type Bench } from '.
 import type { Row } from './row.mts';
 import { allItems, httpRequest, ours } from './workflows.mts';
 
-/** (a) Reads, whose time is mostly that of expressions and credentials. */
+/** Reads, whose time is mostly that of expressions and credentials. */
 export async function reads(
 	bench: Bench,
 	items: number,
@@ -30,7 +30,7 @@ export async function reads(
 	return rows;
 }
 
-/** (a) How little the time for an item depends on how many there are. */
+/** How little the time for an item depends on how many there are. */
 export function linearity(few: Row, fewItems: number, many: Row, manyItems: number): Row {
 	const perItem = (figures: number[], items: number) => figures.map((ms) => (ms * 1000) / items);
 	return {
@@ -42,7 +42,7 @@ export function linearity(few: Row, fewItems: number, many: Row, manyItems: numb
 	};
 }
 
-/** (e) Peak memory, each time in a fresh process of n8n. */
+/** Peak memory, each time in a fresh process of n8n. */
 export async function memoryOfReads(bench: Bench, items: number): Promise<Row> {
 	const { instance, rounds } = bench;
 	const { own, http } = await readers(bench, 5);

@@ -2,7 +2,7 @@ import { deliver, type Trigger } from './deliveries.mts';
 import { inRounds, webhookSecret, type Bench } from './rounds.mts';
 import type { Row } from './row.mts';
 
-/** (d) Events, each with a secret in a header that either trigger checks. */
+/** Events, each with a secret in a header that either trigger checks. */
 export async function triggers(
 	{ instance, rounds }: Bench,
 	count: number,
@@ -21,7 +21,7 @@ export async function triggers(
 	const own: Trigger = {
 		action: () => ({
 			type: 'n8n-nodes-resume-management.resumeManagementTrigger',
-			typeVersion: 1,
+			typeVersion: 1.1,
 			parameters: { verification: 'header', headerName: name },
 			credentials: ownCredentials,
 		}),

@@ -4,7 +4,7 @@ import { access, alternate, floors, times, type Bench } from './rounds.mts';
 import type { Row } from './row.mts';
 import { allItems, httpRequest, oneByOne, ours } from './workflows.mts';
 
-/** (b) Upgrades, of which ours has one open at a time. */
+/** Upgrades, of which ours has one open at a time. */
 export async function upgrades(bench: Bench, items: number, latency: number): Promise<Row[]> {
 	const { baseUrl, credentials } = await access(bench, latency);
 	const body = { planId: 'plan-pro', email: 'nathan@example.com' };
