@@ -1,7 +1,7 @@
 /** The README's table of operations, made from the description of the built node. */
 import type { INodeProperties, INodePropertyOptions, INodeType } from 'n8n-workflow';
-import { Trouble } from '../host/trouble.mts';
-import { loadClass, readManifest } from './publicNames.mts';
+import { withBlock } from './blocks.mts';
+import { loadClass, readManifest } from './builtPackage.mts';
 
 /** An operation as the editor offers it. */
 export interface OfferedOperation {
@@ -11,8 +11,6 @@ export interface OfferedOperation {
 	request: string;
 	description: string;
 }
-
-const block = /(<!-- operations: npm run docs -->\n).*?(\n<!-- \/operations -->)/s;
 
 /** Every operation of the built action node, in the editor's order. */
 export function readOperations(packageFolder: string): OfferedOperation[] {
@@ -42,7 +40,6 @@ function shows({ displayOptions }: INodeProperties, resource: string): boolean {
  * @throws {Trouble} where the README has no place for the table
  */
 export function withOperations(readme: string, packageFolder: string): string {
-	if (!block.test(readme)) throw new Trouble('README.md has no place for the operations.');
 	const rows = readOperations(packageFolder).map(({ resource, name, request, description }) => [
 		resource,
 		name,
@@ -50,7 +47,7 @@ export function withOperations(readme: string, packageFolder: string): string {
 		description,
 	]);
 	const lines = table([['Resource', 'Operation', 'Request', 'What it does'], ...rows]);
-	return readme.replace(block, (_, start: string, end: string) => `${start}\n${lines}\n${end}`);
+	return withBlock(readme, 'operations', lines);
 }
 
 /** In the form that prettier leaves alone. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../host/paths.mts';
 import { describeError, Trouble } from '../host/trouble.mts';
 import { readEntry, releaseEntry } from './changelog.mts';
-import { readManifest } from './publicNames.mts';
+import { readManifest } from './builtPackage.mts';
 
 const file = join(projectRoot, 'CHANGELOG.md');
 

@@ -7,6 +7,12 @@ import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import {
+	analyzePackage,
+	SOURCE_FILE_PATTERNS,
+} from '@n8n/scan-community-package/scanner/scanner.mjs';
+import type { ICredentialType, INodeType } from 'n8n-workflow';
+import { buildPackage } from '../host/build.mts';
 import { runCommand } from '../host/command.mts';
 import { installHost, installPackage, packPackage } from '../host/install.mts';
 import { startN8n } from '../host/n8n.mts';
@@ -15,15 +21,15 @@ import { reportTo } from '../host/progress.mts';
 import { EditorApi } from '../host/rest.mts';
 import { describeError, Trouble } from '../host/trouble.mts';
 import { owner } from '../host/workspace.mts';
+import { loadClass, readManifest } from './builtPackage.mts';
 import { packageChecks, type PackedPackage } from './packageChecks.mts';
-import { readPublicNames } from './publicNames.mts';
-import { packedFiles, scan, sourceFiles } from './scan.mts';
 
 const major = 2;
 
 /** @throws {Trouble} where anything is wrong, after everything was checked */
 async function verify(given: string | undefined, folder: string): Promise<void> {
-	const tarball = given ? resolve(given) : await packPackage(folder);
+	if (given === undefined) await buildPackage(reportTo(process.stderr));
+	const tarball = given === undefined ? await packPackage(folder) : resolve(given);
 	const packed = { tarball, folder: await unpack(tarball, folder) };
 	console.log(basename(tarball));
 
@@ -36,12 +42,12 @@ async function verify(given: string | undefined, folder: string): Promise<void> 
 	};
 	for (const { title, find } of packageChecks) await tick(title, async () => await find(packed));
 	await tick(
-		"passes the rules of n8n's package scanner",
-		async () => await scan(packed.folder, packedFiles),
+		"passes n8n's package scanner",
+		async () => await scan(packed.folder, ['**/*.js', 'package.json']),
 	);
 	await tick(
-		"comes from sources that pass the rules of n8n's package scanner",
-		async () => await scan(projectRoot, sourceFiles),
+		"comes from sources that pass n8n's package scanner",
+		async () => await scan(projectRoot, SOURCE_FILE_PATTERNS),
 	);
 	await tick(
 		`registers its types in an empty n8n ${major}`,
@@ -53,6 +59,12 @@ async function verify(given: string | undefined, folder: string): Promise<void> 
 		console.log(`${algorithm}  ${hash.digest('hex')}`);
 	}
 	if (failed > 0) throw new Trouble(`${failed} of the checks above failed.`);
+}
+
+/** What n8n runs on the package and on the sources of what it verifies (`analyzePackageByName` there). */
+async function scan(folder: string, patterns: string[]): Promise<string[]> {
+	const { passed, message, details } = await analyzePackage(folder, patterns);
+	return passed ? [] : [details ?? message ?? 'It does not say why.'];
 }
 
 /** Unpacks a tarball to where `n8n-workflow`, which n8n has, can be loaded. */
@@ -74,10 +86,16 @@ async function unregistered({ tarball, folder }: PackedPackage, userFolder: stri
 		await api.signIn(owner);
 		const offered = [...(await api.nodeTypes()), ...(await api.credentialTypes())];
 		const names = offered.map(({ name }) => name);
-		const { nodes, credentials } = readPublicNames(folder);
-		return [...Object.keys(nodes), ...Object.keys(credentials)]
-			.filter((name) => !names.includes(name))
-			.map((name) => `n8n does not know ${name}.`);
+		const { name, n8n: declared } = readManifest(folder);
+		const types = [
+			...declared.nodes.map(
+				(file) => `${name}.${loadClass<INodeType>(folder, file).description.name}`,
+			),
+			...declared.credentials.map((file) => loadClass<ICredentialType>(folder, file).name),
+		];
+		return types
+			.filter((type) => !names.includes(type))
+			.map((type) => `n8n does not know ${type}.`);
 	} finally {
 		await n8n.stop();
 	}
