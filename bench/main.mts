@@ -76,7 +76,7 @@ try {
 	await instance.restart({ N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' });
 	await step(
 		'Receiving events with isolates on demand',
-		async () => await triggers(bench, quick ? 40 : 100, { title: ', isolates on demand' }),
+		async () => await triggers(bench, quick ? 100 : 400, { title: ', isolates on demand' }),
 	);
 } finally {
 	await instance.close();

@@ -116,7 +116,6 @@ export async function packPackage(folder: string, signal?: AbortSignal): Promise
 /**
  * Installs a packed community package where n8n itself installs them, `.n8n/nodes` in its user
  * folder, offline; n8n loads it at its next start. A tarball that is installed already is left.
- * With `--legacy-peer-deps` npm brings no second `n8n-workflow`: the package gets n8n's own.
  */
 export async function installPackage(
 	userFolder: string,
@@ -131,7 +130,7 @@ export async function installPackage(
 	if (!existsSync(manifest)) {
 		await writeFile(manifest, '{ "name": "installed-nodes", "private": true }\n');
 	}
-	const flags = ['--offline', '--legacy-peer-deps', '--ignore-scripts', '--no-package-lock'];
+	const flags = ['--offline', '--ignore-scripts', '--no-package-lock'];
 	await npm(['install', ...flags, ...quietFlags, tarball], { cwd: nodes, signal });
 }
 

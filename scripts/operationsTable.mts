@@ -16,22 +16,25 @@ export interface OfferedOperation {
 export function readOperations(packageFolder: string): OfferedOperation[] {
 	const file = readManifest(packageFolder).n8n.nodes.find((path) => !path.includes('Trigger'));
 	const { properties } = loadClass<INodeType>(packageFolder, file!).description;
-	const choices = (name: string, resource?: string) =>
+	const choices = (name: string, shownFor: Record<string, unknown> = {}) =>
 		properties
-			.filter((one) => one.name === name && (!resource || shows(one, resource)))
+			.filter((one) => one.name === name && isShown(one, shownFor))
 			.flatMap(({ options }) => options as INodePropertyOptions[]);
 	return choices('resource').flatMap((resource) =>
-		choices('operation', String(resource.value)).map(({ name, description = '', routing }) => ({
-			resource: resource.name,
-			name,
-			request: `${routing?.request?.method} ${routing?.request?.url}`,
-			description,
-		})),
+		choices('operation', { resource: resource.value }).map((operation) => {
+			const { name, value, description = '', routing } = operation;
+			// Where the user chooses it, all that there are.
+			const methods = choices('method', { resource: resource.value, operation: value });
+			const method = methods.map((one) => one.name).join(', ') || routing?.request?.method;
+			const request = `${method} ${routing?.request?.url}`;
+			return { resource: resource.name, name, request, description };
+		}),
 	);
 }
 
-function shows({ displayOptions }: INodeProperties, resource: string): boolean {
-	return displayOptions?.show?.resource?.includes(resource) === true;
+function isShown({ displayOptions }: INodeProperties, chosen: Record<string, unknown>): boolean {
+	const { show } = displayOptions ?? {};
+	return Object.entries(chosen).every(([name, value]) => show?.[name]?.includes(value as never));
 }
 
 /**

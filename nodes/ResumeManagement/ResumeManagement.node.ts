@@ -19,6 +19,10 @@ export class ResumeManagement implements INodeType {
 			'Read users, resumes and resume scores, create resumes and upgrade subscription plans of the resume-management service',
 		defaults: { name: 'Resume Management' },
 		usableAsTool: true,
+		builderHint: {
+			searchHint:
+				'Plan → Upgrade bills. A run sends writes one after the other, and reports an upgrade whose outcome is unknown as an error that must not be repeated by itself.',
+		},
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'resumeManagementApi', required: true }],

@@ -113,7 +113,7 @@ describe('in a new workflow', () => {
 	it('shows what an upgrade returns before it runs, and why it failed', async () => {
 		const details = await findNode(page, 'resume');
 		await details.getByTestId('node-creator-category-item').filter({ hasText: 'Actions' }).click();
-		await addNode(page, details, 'Upgrade a plan');
+		await addNode(page, details, 'Upgrade a plan (bills)');
 		await parameter(page, 'email').fill('sophia.keller@example.com');
 		await parameter(page, 'planId').fill(SANDBOX_PLANS.failingPayment);
 		await closePanel(page);
@@ -128,7 +128,7 @@ describe('in a new workflow', () => {
 		journal.add('Preview of what an upgrade returns', 'current_period_end, plan_id and others');
 		await closePanel(page);
 
-		await openPanel(page, 'Upgrade a plan');
+		await openPanel(page, 'Upgrade a plan (bills)');
 		const output = await executeStep(page);
 		const message = await output.getByTestId('node-error-message').innerText();
 		const description = await output.getByTestId('node-error-description').innerText();

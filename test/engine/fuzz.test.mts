@@ -72,6 +72,7 @@ test('every parameter takes what is valid, and refuses the rest with its name', 
 		const items = outputs[0]!;
 		if (sent.length === 0) {
 			expect(items).toHaveLength(1);
+			if (items[0]!.json.preview === true) return;
 			const { message, description } = items[0]!.json.error as Record<string, string>;
 			expect(message).not.toMatch(/undefined|TypeError|Cannot read/);
 			expect(`${message} ${description}`).not.toMatch(UNWANTED);

@@ -67,6 +67,13 @@ const tools: Record<string, Record<string, unknown>> = {
 		email: fromAi('email'),
 		planId: fromAi('planId'),
 	},
+	Read_path: { resource: 'customRequest', operation: 'get', path: fromAi('path') },
+	Send_request: {
+		resource: 'customRequest',
+		operation: 'send',
+		path: fromAi('path'),
+		bodyFields: { field: [{ name: 'email', value: fromAi('email') }] },
+	},
 };
 
 const email = 'emma.larsen@example.com';
@@ -80,14 +87,18 @@ const calls: ToolCall[] = [
 	{ name: 'Download', arguments: { resumeId: 'resume-001' } },
 	{ name: 'Get_score', arguments: { resumeId: 'resume-001' } },
 	{ name: 'Upgrade', arguments: { email, planId: SANDBOX_PLANS.pro } },
+	{ name: 'Read_path', arguments: { path: 'user/user-001' } },
+	{ name: 'Send_request', arguments: { path: 'connect', email } },
 ];
 
 it('has a tool for every operation', () => {
 	const names = Object.values(tools).map(({ resource, operation }) => `${resource}.${operation}`);
 	expect(names.sort()).toEqual(
-		offeredOperations()
-			.map(({ operationId }) => operationId)
-			.sort(),
+		[
+			...offeredOperations().map(({ operationId }) => operationId),
+			'customRequest.get',
+			'customRequest.send',
+		].sort(),
 	);
 });
 
@@ -156,6 +167,8 @@ describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
 			'GET /v1/resume/resume-001/download',
 			'GET /v1/resume/resume-001/score',
 			'POST /v1/plan/upgrade',
+			'GET /v1/user/user-001',
+			'POST /v1/connect',
 		]);
 		const [users, ...others] = told().map((answer) => JSON.parse(answer) as object[]);
 		expect(users).toHaveLength(2);
@@ -168,6 +181,8 @@ describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
 			[{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' }],
 			[expect.objectContaining({ score: expect.any(Number) })],
 			[expect.objectContaining({ plan_id: SANDBOX_PLANS.pro })],
+			[expect.objectContaining({ id: 'user-001', email })],
+			[{ token: expect.any(String) }],
 		]);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 	});
@@ -180,6 +195,7 @@ describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
 		expect(descriptions.get('Upgrade')).toMatch(/This bills: each call may charge a payment/);
 		expect(descriptions.get('Create_resume')).toMatch(/Each call creates another resume/);
 		expect(descriptions.get('Get_token')).toMatch(/issues a secret/);
+		expect(descriptions.get('Send_request')).toMatch(/may change or delete data, or bill/);
 		for (const read of [
 			'Get_users',
 			'Get_user',
@@ -187,6 +203,7 @@ describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
 			'Get_resume',
 			'Download',
 			'Get_score',
+			'Read_path',
 		]) {
 			expect(descriptions.get(read)).toMatch(/Changes nothing\.$/);
 		}
@@ -220,8 +237,11 @@ describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
 			{ name: 'Get_score', arguments: { resumeId: '' } },
 			{ name: 'Upgrade', arguments: { email: '', planId: SANDBOX_PLANS.pro } },
 			{ name: 'Upgrade', arguments: { email, planId: '' } },
+			{ name: 'Read_path', arguments: { path: '' } },
+			{ name: 'Send_request', arguments: { path: '//elsewhere.example', email } },
 		]);
 		const fields = ['User', 'User', 'Resume', 'User', 'Resume', 'Resume', 'Email', 'Plan ID'];
+		fields.push('Path', 'Path');
 		expect(told()).toEqual(fields.map((field) => expect.stringContaining(`'${field}' is`)));
 		expect(told()).toEqual(fields.map(() => expect.stringContaining('Nothing was sent')));
 		expect(sentSince(before)).toEqual([]);

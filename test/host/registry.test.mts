@@ -1,6 +1,7 @@
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { runCommand } from '../../host/command.mts';
@@ -85,7 +86,10 @@ async function startAgain(): Promise<void> {
 }
 
 async function ourTypes(): Promise<string[]> {
-	const names = (await api.nodeTypes()).map(({ name }) => name);
+	let types = await api.nodeTypes();
+	// n8n 1 answers with a page of its editor until it has written the list.
+	while (!Array.isArray(types)) types = await sleep(100).then(async () => await api.nodeTypes());
+	const names = types.map(({ name }) => name);
 	return names.filter((name) => name.startsWith(packageName)).sort();
 }
 

@@ -4,7 +4,7 @@ import { Failure, withoutSecrets } from '../answer/failure';
 import { type AnswerBody, judge, TRANSIENT } from '../answer/judge';
 import { networkFailure } from '../answer/networkFailure';
 import { hide } from '../answer/secrets';
-import type { Connection } from '../request/item';
+import type { Connection } from '../request/exchange';
 import type { Readable, Received } from '../request/send';
 import { type Content, type IncomingFile, MAX_ERROR_BYTES, readContent } from './content';
 import { safeFileName } from './fileName';

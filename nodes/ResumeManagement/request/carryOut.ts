@@ -1,39 +1,21 @@
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	IExecutePaginationFunctions,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { Failure } from '../answer/failure';
 import { hideSecrets } from '../answer/secrets';
-import { getAll } from '../resources/user/getAll';
-import { readRetryAfter, withRetries } from './attempts';
+import { withRetries } from './attempts';
 import { type ClaimContext, sendOnce } from './claims';
 import type { Credential } from './credential';
-import type { Connection, Exchange, PreparedItem } from './item';
-import type { Operation, PathValues } from './operation';
+import { type Exchange, exchangeOnce, type Sender } from './exchange';
+import type { PreparedItem } from './item';
+import type { Operation, PathValues, UserByEmail } from './operation';
 import { fillPath } from './path';
-import type { RequestOptions } from './requestOptions';
-import { type Outgoing, type Received, send } from './send';
-import type { UserByEmail, Users } from './users';
+import type { Outgoing } from './send';
+import type { Users } from './users';
 import type { Write } from './write';
 
-/**
- * Milliseconds that an answer may take where Request Options name no timeout. n8n's own default of
- * five minutes is long for a read; a payment may take its time.
- */
-const TIMEOUTS = { read: 30_000, write: 120_000 };
-
-export type Context = IExecuteFunctions | IExecutePaginationFunctions;
-
 /** What all items of a run share. */
-export interface Run {
-	context: Context;
+export interface Run extends Sender {
 	operation: Operation;
-	requestOptions: RequestOptions;
 	users: Users;
-	signal?: AbortSignal;
 	/** What n8n's editor shows above the output, each once for all items. */
 	hints: Set<string>;
 }
@@ -62,7 +44,7 @@ export async function getReady(
 			);
 		};
 	const idOf = async (user: UserByEmail) =>
-		await run.users.idOf(user, credential, exchangeFor(getAll), hint);
+		await run.users.idOf(user, credential, exchangeFor(user.list.operation), hint);
 	const path = await resolved(item.path, idOf);
 	const exchange = exchangeFor(operation, path);
 	const request = async () => await item.request(exchange, hint);
@@ -107,33 +89,4 @@ async function resolved(
 		typeof value === 'string' ? value : await idOf(value),
 	]);
 	return Object.fromEntries(await Promise.all(values)) as Outgoing['path'];
-}
-
-/** Sends one request and reads its answer. */
-async function exchangeOnce<T>(
-	{ context, requestOptions, signal: cancelled }: Run,
-	credential: Credential,
-	operation: Operation,
-	outgoing: Outgoing,
-	read: (received: Received, connection: Connection) => Promise<T>,
-): Promise<T> {
-	const timeout = requestOptions.timeout ?? TIMEOUTS[operation.write ? 'write' : 'read'];
-	const http = { ...requestOptions.http, timeout };
-	const deadline = Date.now() + timeout;
-	const abort = new AbortController();
-	const signals = [abort.signal];
-	if (cancelled) signals.push(cancelled);
-	// A file may take as long as it keeps coming: see `storeFile`.
-	if (operation.answer !== 'file') signals.push(AbortSignal.timeout(timeout));
-	const signal = AbortSignal.any(signals);
-	const received = await send(context, credential, operation, outgoing, http, signal);
-	try {
-		const { helpers } = context;
-		const { secrets } = credential;
-		const connection = { helpers, secrets, http, deadline, abort, signal, cancelled };
-		return await read(received, connection);
-	} catch (error) {
-		const retryAfter = readRetryAfter(received.headers);
-		throw error instanceof Failure && retryAfter ? error.with({ retryAfter }) : error;
-	}
 }

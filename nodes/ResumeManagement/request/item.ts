@@ -1,45 +1,16 @@
 import { NodeOperationError } from 'n8n-workflow';
-import type { IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
+import type { INode, INodeExecutionData } from 'n8n-workflow';
 
-import { readBody } from '../answer/body';
 import { type ItemSettings, recordItem } from '../answer/items';
-import type { AnswerBody } from '../answer/judge';
 import { findList, listItems } from '../answer/list';
 import { readPages, readPagination } from '../answer/pages';
 import { storeFile } from '../download/download';
+import { bodyOf, type Exchange, type Message } from './exchange';
 import type { Operation, PathValues, Purchase, RequestParts } from './operation';
 import type { Parameters } from './parameters';
-import type { HttpSettings } from './requestOptions';
-import type { Outgoing, Received } from './send';
 
 /** How often a request is repeated, where the user sets no other number. */
 const RETRIES = 2;
-
-/** What belongs to one request, and ends with it. */
-export interface Connection {
-	/** What no item and no error may show: see `formsOf`. */
-	secrets: string[];
-	helpers: Pick<IExecuteFunctions['helpers'], 'httpRequest' | 'prepareBinaryData'>;
-	/** `timeout` in milliseconds */
-	http: HttpSettings & { timeout: number };
-	/** When an answer in words has to be read, in milliseconds since 1970. */
-	deadline: number;
-	/** Ends the request. */
-	abort: AbortController;
-	/** Aborted by `abort`, when time has run out, and when the execution is cancelled. */
-	signal: AbortSignal;
-	/** Aborted when the execution is cancelled. */
-	cancelled?: AbortSignal;
-}
-
-/** What is sent to a path that is known by itself. */
-export type Message = Omit<Outgoing, 'path'>;
-
-/** Sends a request, again where that may help, and reads its answer, whatever its HTTP status. */
-export type Exchange = <T>(
-	message: Message,
-	read: (received: Received, connection: Connection) => Promise<T>,
-) => Promise<T>;
 
 /** One item, of which all parameters have been read: from here on, no expression can throw. */
 export interface PreparedItem {
@@ -142,11 +113,6 @@ function readItemSettings(parameters: Parameters): ItemSettings {
 
 const SET_ITEMS_PATH =
 	'Set Items Path in Options to the place of the list, such as data.users, or switch off Simplify to see the answer whole.';
-
-export function bodyOf({ unconfirmed }: Operation) {
-	return async (received: Received, { secrets, signal }: Connection): Promise<AnswerBody> =>
-		await readBody(received, secrets, signal, unconfirmed);
-}
 
 function toJson(node: INode, body: object, itemIndex: number): string {
 	try {

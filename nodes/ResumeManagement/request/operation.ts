@@ -1,8 +1,19 @@
 import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-workflow';
 
 import type { AnswerBody } from '../answer/judge';
+import type { Pagination } from '../answer/pages';
 import type { Parameters } from './parameters';
-import type { UserByEmail } from './users';
+
+/** A user of whom an item knows the e-mail address alone, and how the list of users is to be read. */
+export interface UserByEmail {
+	email: string;
+	list: {
+		operation: Operation;
+		/** Where an answer holds the list; '' to find it. */
+		itemsPath: string;
+		pagination?: Pagination;
+	};
+}
 
 /** Values of a path's `:parameters`, percent-encoded, or what such a value is to be looked up by. */
 export type PathValues = Record<string, string | UserByEmail>;
@@ -46,6 +57,8 @@ export interface Operation {
 	action: string;
 	/** Also read by AI agents, so it says what the operation changes or bills. */
 	description: string;
+	/** What assistants that build workflows are told when they choose the operation. */
+	builderHint?: string;
 	/** Method and path as the partner API specification writes them (§4). */
 	method: IHttpRequestMethods;
 	path: string;

@@ -7,8 +7,9 @@ import type {
 } from 'n8n-workflow';
 
 import { Failure, toErrorData, toNodeApiError } from '../answer/failure';
-import { type Context, getReady, type Run } from './carryOut';
+import { getReady, type Run } from './carryOut';
 import { credentialReader, readCredential } from './credential';
+import type { Context } from './exchange';
 import { runInOrder } from './inOrder';
 import { prepareItem } from './item';
 import type { Operation } from './operation';

@@ -2,36 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure } from '../answer/failure';
 import { findList, type List } from '../answer/list';
-import { type Pagination, readPages, readPagination } from '../answer/pages';
+import { readPages } from '../answer/pages';
 import { EMAILS, first, texts, USER_IDS } from '../answer/records';
-import { getAll } from '../resources/user/getAll';
 import type { Credential } from './credential';
-import { bodyOf, type Exchange } from './item';
-import type { Parameters } from './parameters';
+import { bodyOf, type Exchange } from './exchange';
+import type { UserByEmail } from './operation';
 import { toSegment } from './path';
-
-/** A user of whom an item knows the e-mail address alone, and how the list of users is to be read. */
-export interface UserByEmail {
-	email: string;
-	/** Where an answer holds the list; '' to find it. */
-	itemsPath: string;
-	pagination?: Pagination;
-}
-
-/**
- * Reads the locator of a user.
- * @returns its ID, percent-encoded, or in the mode By Email what {@link Users} finds it by
- * @throws NodeOperationError naming the field
- */
-export function readUser(parameters: Parameters): string | UserByEmail {
-	const user = parameters.idOrEmail('userId');
-	if (typeof user === 'string') return user;
-	return {
-		...user,
-		itemsPath: parameters.optionalText('options.usersPath'),
-		pagination: readPagination(parameters, 'usersPagination'),
-	};
-}
 
 /** What the list of users says of e-mail addresses, in lower case. */
 interface Directory {
@@ -55,12 +31,13 @@ export class Users {
 	 * @throws Failure; what the item asks for was not sent then
 	 */
 	async idOf(
-		{ email, ...list }: UserByEmail,
+		{ email, list }: UserByEmail,
 		credential: Credential,
 		exchange: Exchange,
 		hint: (message: string) => void,
 	): Promise<string> {
-		const key = JSON.stringify([credential.decrypted.data, list]);
+		const { itemsPath, pagination } = list;
+		const key = JSON.stringify([credential.decrypted.data, itemsPath, pagination]);
 		let directory = this.directories.get(key);
 		if (!directory) {
 			directory = readDirectory(list, exchange, hint).catch((error: unknown) => {
@@ -73,12 +50,12 @@ export class Users {
 }
 
 async function readDirectory(
-	{ itemsPath, pagination }: Omit<UserByEmail, 'email'>,
+	{ operation, itemsPath, pagination }: UserByEmail['list'],
 	exchange: Exchange,
 	hint: (message: string) => void,
 ): Promise<Directory> {
 	const place = { path: itemsPath, name: 'users', advice: SET_USERS_PATH };
-	const request = async (query: IDataObject) => await exchange({ query }, bodyOf(getAll));
+	const request = async (query: IDataObject) => await exchange({ query }, bodyOf(operation));
 	const list: Omit<List, 'answers'> = pagination
 		? await readPages(pagination, { ...place, limit: Infinity }, request)
 		: { elements: findList(await request({}), place) };

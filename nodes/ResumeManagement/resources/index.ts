@@ -121,6 +121,7 @@ function operationOption({
 	value,
 	action,
 	description,
+	builderHint,
 	method,
 	path,
 }: Operation): INodePropertyOptions {
@@ -129,6 +130,7 @@ function operationOption({
 		value,
 		action,
 		description,
+		...(builderHint && { builderHint: { propertyHint: builderHint } }),
 		routing: { request: { method, url: path } },
 	};
 }

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** Fields of operations that read a list, also where it is only to find a user in. */
+/** Fields of operations that read a list. */
 
 export const returnAllOrLimit: INodeProperties[] = [
 	{
@@ -134,25 +134,3 @@ export const pagination: INodeProperties = {
 		},
 	],
 };
-
-const byEmail = { show: { '/userId.mode': ['email'] } };
-
-/** How to read the list of users that By Email looks in: see `readUser`. */
-export const usersList: INodeProperties[] = [
-	{
-		...pagination,
-		displayName: 'Users Pagination',
-		name: 'usersPagination',
-		displayOptions: byEmail,
-		description:
-			'Read the list of users, which By Email looks in, page by page, as your account manager described it. Without this option, one request is sent for it.',
-	},
-	{
-		...itemsPath,
-		displayName: 'Users Path',
-		name: 'usersPath',
-		displayOptions: byEmail,
-		description:
-			'Where the answer holds the list of users, which By Email looks in. Leave it empty to find it in data, or in the only list that the answer has.',
-	},
-];

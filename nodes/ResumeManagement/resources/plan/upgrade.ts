@@ -26,9 +26,11 @@ const allowRepeatedUpgrades: INodeProperties = {
 export const upgrade: Operation = {
 	value: 'upgrade',
 	name: 'Upgrade',
-	action: 'Upgrade a plan',
+	action: 'Upgrade a plan (bills)',
 	description:
 		'Move an existing user, named by email, to another subscription plan. This bills: each call may charge a payment, so call it once for each purchase.',
+	builderHint:
+		'Bills: each item may charge a payment. Send one item for each purchase, give it a Send Once Key that stands for the purchase, such as the ID of the payment, and never place it in a loop that repeats failures.',
 	method: 'POST',
 	path: '/plan/upgrade',
 	write: true,

@@ -1,7 +1,6 @@
 import type { Operation } from '../../request/operation';
-import { readUser } from '../../request/users';
 import { bodyFields, options, sendOnceKey, simplify, userId } from '../fields';
-import { usersList } from '../listFields';
+import { readUser, usersList } from '../userByEmail';
 
 export const create: Operation = {
 	value: 'create',

@@ -1,7 +1,7 @@
 import type { Operation } from '../../request/operation';
-import { readUser } from '../../request/users';
 import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
-import { itemsPath, pagination, returnAllOrLimit, usersList } from '../listFields';
+import { itemsPath, pagination, returnAllOrLimit } from '../listFields';
+import { readUser, usersList } from '../userByEmail';
 
 export const getAll: Operation = {
 	value: 'getAll',

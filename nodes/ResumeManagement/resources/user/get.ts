@@ -1,13 +1,12 @@
 import type { Operation } from '../../request/operation';
-import { readUser } from '../../request/users';
 import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
-import { usersList } from '../listFields';
+import { readUser, usersList } from '../userByEmail';
 
 export const get: Operation = {
 	value: 'get',
 	name: 'Get',
 	action: 'Get a user',
-	description: 'Read one user by ID. Changes nothing.',
+	description: 'Read one user by ID or email. Changes nothing.',
 	method: 'GET',
 	path: '/user/:userID',
 	answer: 'record',
