@@ -140,6 +140,50 @@ describe('in a new workflow', () => {
 		await renewScreenshot(page.getByTestId('ndv'), 'failed-upgrade');
 	});
 
+	it('finds a user by e-mail', async () => {
+		const details = await findNode(page, 'resume');
+		await details.getByTestId('node-creator-category-item').filter({ hasText: 'Actions' }).click();
+		await addNode(page, details, 'Get a user');
+		await page.getByTestId('rlc-mode-selector').click();
+		await page.getByRole('option', { name: 'By Email' }).click();
+		const address = page.getByTestId('rlc-input').locator('input');
+		await address.fill('Sophia.Keller@example.com');
+		const output = await executeStep(page);
+		await output.getByTestId('node-run-status-success').waitFor();
+		await output.getByTestId('radio-button-schema').click();
+		const fields = output.getByTestId('run-data-schema-item');
+		await fields.getByText('sophia.keller@example.com').waitFor();
+		journal.add('A user by e-mail', await address.inputValue());
+	});
+
+	it('previews an upgrade, and bills nothing', async () => {
+		const before = instance.sandbox.requests.length;
+		const details = await findNode(page, 'resume');
+		await details.getByTestId('node-creator-category-item').filter({ hasText: 'Actions' }).click();
+		await addNode(page, details, 'Upgrade a plan (bills)');
+		await parameter(page, 'email').fill('sophia.keller@example.com');
+		await parameter(page, 'planId').fill(SANDBOX_PLANS.pro);
+		await page.getByTestId('parameter-input-preview').getByRole('switch').click();
+		const output = await executeStep(page);
+		await output.getByTestId('radio-button-json').click();
+		await output.getByText('"/plan/upgrade"').waitFor();
+		expect(instance.sandbox.requests).toHaveLength(before);
+		journal.add('A preview', 'POST /plan/upgrade and its body; nothing was sent');
+		await renewScreenshot(page.getByTestId('ndv'), 'preview-upgrade');
+	});
+
+	it('sends a custom request', async () => {
+		const details = await findNode(page, 'resume');
+		await details.getByTestId('node-creator-category-item').filter({ hasText: 'Actions' }).click();
+		await addNode(page, details, 'Get with a custom request');
+		await parameter(page, 'path').fill('/user/user-002');
+		const output = await executeStep(page);
+		await output.getByTestId('radio-button-json').click();
+		await output.getByText('"user-002"').waitFor();
+		journal.add('A custom request', '/user/user-002');
+		await renewScreenshot(page.getByTestId('ndv'), 'custom-request');
+	});
+
 	it('shows the URL to hand over in the panel of the trigger', async () => {
 		await addNode(page, await findNode(page, 'resume'), 'On resume section saved');
 		await showProductionUrl(page);
