@@ -111,7 +111,11 @@ describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
 		const langchain = '@n8n/n8n-nodes-langchain';
 		const nodes: INode[] = [
 			plain('Start', 'n8n-nodes-base.manualTrigger', 1, {}),
-			plain('Agent', `${langchain}.agent`, typeVersion, { promptType: 'define', text: 'Go.' }),
+			plain('Agent', `${langchain}.agent`, typeVersion, {
+				promptType: 'define',
+				text: 'Go.',
+				options: { maxIterations: 20 },
+			}),
 			{
 				...plain('Model', `${langchain}.lmChatOpenAi`, 1.2, {
 					model: { __rl: true, mode: 'id', value: 'scripted' },
