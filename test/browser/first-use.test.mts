@@ -146,7 +146,7 @@ describe('in a new workflow', () => {
 		await addNode(page, details, 'Get a user');
 		await page.getByTestId('rlc-mode-selector').click();
 		await page.getByRole('option', { name: 'By Email' }).click();
-		const address = page.getByTestId('rlc-input').locator('input');
+		const address = page.getByTestId('rlc-input');
 		await address.fill('Sophia.Keller@example.com');
 		const output = await executeStep(page);
 		await output.getByTestId('node-run-status-success').waitFor();
@@ -154,6 +154,7 @@ describe('in a new workflow', () => {
 		const fields = output.getByTestId('run-data-schema-item');
 		await fields.getByText('sophia.keller@example.com').waitFor();
 		journal.add('A user by e-mail', await address.inputValue());
+		await renewScreenshot(page.getByTestId('ndv'), 'user-by-email');
 	});
 
 	it('previews an upgrade, and bills nothing', async () => {
@@ -163,7 +164,7 @@ describe('in a new workflow', () => {
 		await addNode(page, details, 'Upgrade a plan (bills)');
 		await parameter(page, 'email').fill('sophia.keller@example.com');
 		await parameter(page, 'planId').fill(SANDBOX_PLANS.pro);
-		await page.getByTestId('parameter-input-preview').getByRole('switch').click();
+		await page.getByTestId('parameter-input-preview').locator('.el-switch').click();
 		const output = await executeStep(page);
 		await output.getByTestId('radio-button-json').click();
 		await output.getByText('"/plan/upgrade"').waitFor();
