@@ -102,6 +102,40 @@ test.each([
 	}
 });
 
+describe('whom an address belongs to', () => {
+	const none = 'No user has this e-mail address';
+	const unclear = 'The user with this e-mail address has no ID in the list';
+	test.each<[what: string, users: unknown, message: string]>([
+		['another letter that has the same small one', [{ id: 1, email: '\u212Aate@x' }], none],
+		['two IDs', [{ id: 'right', ID: 'other', email: 'kate@x' }], unclear],
+		['an ID in an object', [{ id: { oid: 'right' }, userId: 7, email: 'kate@x' }], unclear],
+		['an ID that is not exact', [{ id: 2 ** 53 + 2, userId: 7, email: 'kate@x' }], unclear],
+		[
+			'an address in two places',
+			[
+				{ id: 1, email: 'kate@x' },
+				{ id: 2, email: 'z@x', emailAddress: 'kate@x' },
+			],
+			'Several users have this e-mail address',
+		],
+	])('is not guessed from %s', async (_, users, message) => {
+		list = () => ({ status: 'success', data: { users } });
+		const { error } = await run('create', ['kate@x']);
+		expect(error?.message).toBe(message);
+		expect(sent()).toEqual([LIST]);
+	});
+
+	test.each(['errors', 'invited'])('is not guessed from a list of %s', async (name) => {
+		for (const data of [null, { [name]: [{ id: 9, email: 'kate@x' }] }]) {
+			server.requests.length = 0;
+			list = () => ({ status: 'success', data, [name]: [{ id: 9, email: 'kate@x' }] });
+			const { error } = await run('create', ['kate@x']);
+			expect(error?.message).toMatch(/^The list of users could not be read/);
+			expect(sent()).toEqual([LIST]);
+		}
+	});
+});
+
 describe('the list', () => {
 	const users = Array.from({ length: 25 }, (_, id) => ({ id, email: `user-${id}@example.com` }));
 	const pages = ({ path }: RawRequest) => {
@@ -133,11 +167,9 @@ describe('the list', () => {
 	});
 
 	test('that is not where it is looked for says how to tell the place', async () => {
-		list = () => ({ status: 'success', data: { a: [{}], b: [{}] } });
+		list = () => ({ status: 'success', data: { people: USERS } });
 		const { error } = await run('get', ['emma@example.com']);
-		expect(error?.message).toBe(
-			'The list of users could not be read: The answer holds more than one list',
-		);
+		expect(error?.message).toBe('The list of users could not be read: The answer holds no list');
 		expect(error?.description).toContain('Set Users Path in Options');
 		expect(sent()).toEqual([LIST]);
 	});

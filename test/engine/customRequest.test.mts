@@ -210,6 +210,8 @@ describe('a path', () => {
 		],
 		...['a?b=1', 'a#b', '?', '#', 'a\tb', 'a\nb', 'a\r\nX-Other: 1', 'a%00', 'a%0d%0ab', 'a\u0000'],
 		...['%', 'a%zz', '%c0%ae%c0%ae/a', '\ud800'],
+		// Some servers drop what follows a semicolon in a part of a path.
+		...['..;/users', '..%3b/users', '%2e%2e;x=1/users', 'a/..;/..;/b', '..%20/users'],
 	])('%j is refused', async (path) => {
 		for (const operation of ['get', 'send']) {
 			const { error } = await run({ ...get, operation, path });

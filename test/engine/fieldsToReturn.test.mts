@@ -72,6 +72,10 @@ test.each<[string, unknown]>([
 	}
 });
 
+test.each(['.id', '.', '..'])('%j names nothing, and gives nothing', async (fields) => {
+	expect(await returned('user.get', fields, envelope(RECORD))).toEqual([{}]);
+});
+
 test('with Simplify off, paths begin at the answer', async () => {
 	const body = envelope([RECORD]);
 	const rest = { simplify: false };

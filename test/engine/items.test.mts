@@ -2,6 +2,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/server.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { runNode } from '../support/engine.mts';
 import { byId, planUpgrade, userGet } from '../support/parameters.mts';
+import { http, startRawServer } from '../support/rawServer.mts';
 
 let sandbox: Sandbox;
 let users: Array<{ id: string; email: string }>;
@@ -90,9 +91,33 @@ test('Simplify gives the record, and without it the envelope', async () => {
 	});
 });
 
-test('the credential is read once for all items', async () => {
+test.each([
+	'={{ $itemIndex % 2 ? "key-b" : "key-a" }}',
+	'={{ $input.all()[$itemIndex]?.json.key ?? "key-a" }}',
+])('each item has the credential that its fields give for it: %s', async (privateKey) => {
+	const keys: unknown[] = [];
+	const server = await startRawServer((socket, { headers }) => {
+		keys.push(headers.authentication);
+		socket.end(http(200, {}, '{"status":"success","data":{"plan_id":"pro"}}'));
+	});
+	const baseUrl = `http://127.0.0.1:${server.port}/v1`;
+	const items = [{ email: 'a@x' }, { email: 'b@x', key: 'key-b' }, { email: 'c@x' }];
+	for (const parameters of [planUpgrade, userGet('1')]) {
+		await runNode({
+			parameters: { ...parameters, email: '={{ $json.email }}', planId: 'pro' },
+			credential: { baseUrl, privateKey },
+			items,
+		});
+		expect(keys.splice(0).sort()).toEqual(
+			['key-a', 'key-a', 'key-b'].map((key) => `Bearer ${key}`),
+		);
+	}
+	await server.close();
+});
+
+test('the credential is read once for each item', async () => {
 	const { credentialReads } = await run(userGet('={{ $json.id }}'), { items: users });
-	expect(credentialReads).toBe(2);
+	expect(credentialReads).toBe(users.length);
 });
 
 test('outputs keep the order of the items, however long each takes', async () => {

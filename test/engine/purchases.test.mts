@@ -169,6 +169,17 @@ describe('the same upgrade in two items', () => {
 		expect(sent()).toEqual([EMMA, EMMA, NOAH]);
 	});
 
+	test.each([
+		['ΟΔΟΣ@example.com', 'οδοσ@example.com'],
+		['\u00e9@example.com', 'E\u0301@example.com'],
+		['\u212Aate@example.com', 'kate@example.com'],
+	])('is one for letters that a person can not tell apart: %s, %s', async (...emails) => {
+		const items = emails.map((email) => ({ email, planId: pro }));
+		const { outputs } = await upgrade(items, { node: goesOn });
+		expect(sent()).toEqual([emails[0]]);
+		expect(outputs.flat()).toHaveLength(2);
+	});
+
 	test('is sent twice where that is allowed', async () => {
 		const parameters = { options: { allowRepeatedUpgrades: true } };
 		const { error } = await upgrade(same, { parameters });

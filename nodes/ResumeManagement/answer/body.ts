@@ -3,12 +3,11 @@ import { withoutSecrets } from './failure';
 import { parseJson } from './json';
 import { type AnswerBody, judge } from './judge';
 import { networkFailure } from './networkFailure';
-import { hideSecrets } from './secrets';
+import { hideSecrets, type Secrets } from './secrets';
 
 /**
  * Reads an answer whole and judges it. What it may repeat of the secrets is hidden afterwards, so that
  * no secret can change what the answer means.
- * @param secrets see `formsOf`
  * @param signal of the request, which ends the reading too
  * @param unconfirmed see `judge`
  * @returns the body of a success
@@ -16,7 +15,7 @@ import { hideSecrets } from './secrets';
  */
 export async function readBody(
 	{ statusCode, body }: Received,
-	secrets: string[],
+	secrets: Secrets,
 	signal: AbortSignal,
 	unconfirmed?: (body: AnswerBody) => string | undefined,
 ): Promise<AnswerBody> {

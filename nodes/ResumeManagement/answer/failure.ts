@@ -1,7 +1,7 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, INode, JsonObject } from 'n8n-workflow';
 
-import { hide } from './secrets';
+import { hide, type Secrets } from './secrets';
 
 /** What is known of a request that did not succeed. The defaults are the cautious ones. */
 interface Facts {
@@ -64,14 +64,20 @@ export function outcomeUnknown(failure: Failure): Failure {
 	});
 }
 
-/** Of a Failure, the same with the secrets hidden; of any other error, itself. */
-export function withoutSecrets(error: unknown, forms: string[]): unknown {
+/** Characters of the service's words that an error repeats. */
+const LONGEST_WORDS = 1_000;
+
+/**
+ * Of a Failure, the same with the secrets hidden, and then cut: a part of a secret can't be found any more.
+ * Of any other error, itself.
+ */
+export function withoutSecrets(error: unknown, secrets: Secrets): unknown {
 	if (!(error instanceof Failure)) return error;
 	const { message, description, code } = error;
 	return error.with({
-		message: hide(message, forms),
-		description: hide(description, forms),
-		code: code && hide(code, forms),
+		message: hide(message, secrets).slice(0, LONGEST_WORDS),
+		description: hide(description, secrets).slice(0, LONGEST_WORDS),
+		code: code && hide(code, secrets).slice(0, LONGEST_WORDS),
 	});
 }
 

@@ -25,6 +25,37 @@ export function valueAt(value: unknown, path: string): unknown {
 		);
 }
 
+/**
+ * Whether JSON says the same as the value, so that nothing is left out or turned into something else: it
+ * is made of texts, finite numbers, booleans, null, lists, plain objects and valid dates. A property may
+ * be undefined, which is to leave it out.
+ */
+export function isJson(value: unknown, levels = DEEPEST): boolean {
+	if (typeof value === 'number') return Number.isFinite(value);
+	if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
+	if (value === null || isDate(value)) return true;
+	if (levels === 0) return false;
+	if (Array.isArray(value)) return value.every((inner) => isJson(inner, levels - 1));
+	const inner = Object.values(value).filter((one) => one !== undefined);
+	return isPlain(value) && inner.every((one) => isJson(one, levels - 1));
+}
+
+/** Whether a value is an object of its own properties alone, in whatever realm it was made. */
+export function isPlain(value: unknown): value is IDataObject {
+	if (!isObject(value)) return false;
+	const prototype = Object.getPrototypeOf(value) as object | null;
+	return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** A valid Date, or one of Luxon's DateTime, which n8n's expressions give. */
+function isDate(value: object): boolean {
+	if (Object.prototype.toString.call(value) === '[object Date]') {
+		return !Number.isNaN((value as Date).getTime());
+	}
+	const { isLuxonDateTime, isValid } = value as { isLuxonDateTime?: boolean; isValid?: boolean };
+	return isLuxonDateTime === true && isValid === true && !isPlain(value);
+}
+
 /** An object with what stands at these paths alone, each a list of names; nothing within arrays. */
 export function pick(value: IDataObject, paths: string[][]): IDataObject {
 	const entries = Object.entries(value).flatMap(([name, inner]) => {

@@ -153,20 +153,20 @@ function unreadable(body: unknown, httpStatus: number): Failure {
 	);
 }
 
-/** Whether a body contradicts a status that says no: it reports a success, or may have before it was cut. */
+/**
+ * Whether a body contradicts a status that says no: it reports a success or holds a record, or may have
+ * done so before it was cut.
+ */
 function mayBeSuccess(body: unknown): boolean {
-	if (isObject(body)) return body.status === 'success';
-	return typeof body === 'string' ? /^\s*[[{"]|\0/.test(body) : body !== null;
+	if (isObject(body)) return /^success$/i.test(String(body.status)) || isObject(body.data);
+	return typeof body === 'string' ? /^\s*[[{"]|\0|"success"/.test(body) : body !== null;
 }
 
 function looksLikeHtml(body: unknown): boolean {
 	return typeof body === 'string' && body.trimStart().startsWith('<');
 }
 
-/** Characters of the service's words that an error repeats. */
-const LONGEST_WORDS = 1_000;
-
 function toText(value: unknown): string {
 	const isText = typeof value === 'string' || typeof value === 'number';
-	return isText ? String(value).trim().slice(0, LONGEST_WORDS) : '';
+	return isText ? String(value).trim() : '';
 }

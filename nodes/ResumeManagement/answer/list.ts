@@ -11,6 +11,8 @@ export interface ListPlace {
 	path: string;
 	/** What the list is likely to be called: the last word of its address, such as `users`. */
 	name: string;
+	/** Whether a list that is called otherwise is none: for what must not be guessed. */
+	onlyByName?: boolean;
 	/** What the user can do where it is not found. */
 	advice: string;
 }
@@ -44,7 +46,10 @@ export function listItems(
  * one that is called like the list, which may be empty.
  * @throws Failure when there is no list, or when several may be meant
  */
-export function findList(answer: AnswerBody, { path, name, advice }: ListPlace): unknown[] {
+export function findList(
+	answer: AnswerBody,
+	{ path, name, onlyByName, advice }: ListPlace,
+): unknown[] {
 	const noList = (message: string) => new Failure(message, `${advice} ${propertiesOf(answer)}`);
 	if (path) {
 		const value = valueAt(answer, path);
@@ -54,7 +59,8 @@ export function findList(answer: AnswerBody, { path, name, advice }: ListPlace):
 	if (Array.isArray(answer)) return answer;
 	if (Array.isArray(answer.data)) return answer.data;
 	for (const place of [answer.data, answer].filter(isObject)) {
-		const arrays = Object.values(place).filter(Array.isArray) as unknown[][];
+		const named = onlyByName ? [place[name]] : Object.values(place);
+		const arrays = named.filter(Array.isArray) as unknown[][];
 		const called = place === answer.data ? place[name] : undefined;
 		const candidates = arrays.filter((array) => array === called || array.some(isObject));
 		if (arrays.length === 1 || candidates.length === 1) return candidates[0] ?? arrays[0]!;

@@ -4,7 +4,10 @@ import { safeFileName } from './fileName';
 import { type Disposition, readDisposition, readMimeType } from './headers';
 import { chunksOf, leave, type Patience, toStream } from './stream';
 
-/** A file on its way into n8n's binary store; name and type are '' when nobody gave them. */
+/**
+ * A file on its way into n8n's binary store; name and type are '' when nobody gave them. The name is as the
+ * sender wrote it, and not safe.
+ */
 export interface IncomingFile {
 	content: Readable | Buffer;
 	name: string;
@@ -49,7 +52,7 @@ export async function readContent(
 ): Promise<Content> {
 	const mimeType = readMimeType(headers['content-type']);
 	const disposition = readDisposition(headers['content-disposition']);
-	const name = disposition.names.map(safeFileName).find(Boolean) ?? '';
+	const name = disposition.names.find((given) => safeFileName(given) !== '') ?? '';
 	const ok = statusCode >= 200 && statusCode < 300;
 	const { limit, mayBeFile, isAnswer } = ok
 		? expectationOf(mimeType, disposition, name, maxBytes)

@@ -3,7 +3,7 @@ import type { IN8nHttpFullResponse, INodeExecutionData } from 'n8n-workflow';
 import { Failure, withoutSecrets } from '../answer/failure';
 import { type AnswerBody, judge, TRANSIENT } from '../answer/judge';
 import { networkFailure } from '../answer/networkFailure';
-import { hide } from '../answer/secrets';
+import { hide, holdsSecret, type Secrets } from '../answer/secrets';
 import type { Connection } from '../request/exchange';
 import type { Readable, Received } from '../request/send';
 import { type Content, type IncomingFile, MAX_ERROR_BYTES, readContent } from './content';
@@ -46,10 +46,11 @@ export async function storeFile(
 ): Promise<INodeExecutionData> {
 	const { file, abort, host } = await findFile(received, connection);
 	const { secrets, helpers, cancelled } = connection;
-	const fileName = safeFileName(settings.fileName) || hide(file.name, secrets) || 'resume';
+	const fileName = safeFileName(settings.fileName) || hiddenName(file.name, secrets) || 'resume';
 	// Name and type are always given: n8n 1.x would otherwise keep the URL, and 2.x can't tell them
 	// from a stream (n8n-core's prepareBinaryData).
-	const mimeType = hide(file.mimeType, secrets) || 'application/octet-stream';
+	const anyCase = new RegExp(secrets, 'giu');
+	const mimeType = hide(file.mimeType, anyCase) || 'application/octet-stream';
 	let lost: unknown;
 	if (!Buffer.isBuffer(file.content)) file.content.once('error', (error) => (lost = error));
 	try {
@@ -61,6 +62,11 @@ export async function storeFile(
 		abort.abort();
 		throw lost ? networkFailure(lost, cancelled, host) : notStored(error as { code?: string });
 	}
+}
+
+/** Hidden before the name is cut, and again, as what is left out of it may have stood within a secret. */
+function hiddenName(name: string, secrets: Secrets): string {
+	return hide(safeFileName(hide(name, secrets)), secrets);
 }
 
 function notStored({ code }: { code?: string }): Failure {
@@ -104,7 +110,7 @@ async function findFile(received: Received, connection: Connection): Promise<Inc
 	if ('link' in located) return await fetchLink(located.link, undefined, connection);
 	const file = {
 		content: Buffer.from(located.base64, 'base64'),
-		name: safeFileName(located.name),
+		name: located.name,
 		mimeType: readMimeType(located.mimeType),
 	};
 	return { file, abort, host: SERVICE };
@@ -134,7 +140,7 @@ async function fetchLink(
 			'The service sent a link that is neither http nor https. Ask your account manager.',
 		);
 	}
-	if (holdsSecret(url, secrets)) {
+	if (holdsSecret(url.href, secrets)) {
 		throw new Failure(
 			"The file's link holds the private key, and was not followed to keep the key safe",
 			'Ask your account manager for links without it.',
@@ -165,13 +171,4 @@ async function fetchLink(
 		'The link may have expired. Try again later. If this keeps happening, ask your account manager.',
 		{ httpStatus: received.statusCode, transient: TRANSIENT.includes(received.statusCode) },
 	);
-}
-
-/** Whether a link holds a secret in one of its forms, also where single characters are percent-encoded. */
-function holdsSecret({ href }: URL, forms: string[]): boolean {
-	// Each escape by itself: one that is malformed must not hide the others.
-	const decoded = href.replace(/%([\da-f]{2})/gi, (_, hex: string) =>
-		String.fromCharCode(parseInt(hex, 16)),
-	);
-	return forms.some((form) => href.includes(form) || decoded.includes(form));
 }

@@ -10,7 +10,7 @@ import { readBody } from '../answer/body';
 import { Failure, toNodeApiError } from '../answer/failure';
 import { isObject } from '../answer/json';
 import { findList } from '../answer/list';
-import { EMAILS, first, texts } from '../answer/records';
+import { EMAILS, first, propertiesOf } from '../answer/records';
 import { readCredential } from '../request/credential';
 import type { Operation } from '../request/operation';
 import { send } from '../request/send';
@@ -25,7 +25,7 @@ export interface Source {
 	records: string;
 	/** What to do when the service has none. */
 	ifNone: string;
-	/** Properties that may hold a record's ID, in lower case: see {@link texts}. */
+	/** Properties that may hold a record's ID, in lower case: see {@link propertiesOf}. */
 	ids: string[];
 }
 
@@ -98,10 +98,10 @@ async function findOptions(
 const ENTER_ID = 'Switch this field to By ID, and enter the ID.';
 
 function toOption(element: unknown, ids: string[]): Option[] {
-	const record = texts(element);
+	const record = propertiesOf(element);
 	const value = first(record, ids);
 	if (value === undefined) return [];
-	const given = GIVEN_NAMES.map((name) => record.get(name)).filter(Boolean);
+	const given = GIVEN_NAMES.map((name) => first(record, [name])).filter(Boolean);
 	const label = [first(record, NAMES) ?? given.join(' '), first(record, EMAILS)].filter(Boolean);
 	return [{ name: label.join(' · ') || value, value }];
 }

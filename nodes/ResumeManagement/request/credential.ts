@@ -2,7 +2,7 @@ import { NodeOperationError } from 'n8n-workflow';
 import type { ICredentialDataDecryptedObject, ICredentialsDecrypted, INode } from 'n8n-workflow';
 
 import { BASE_URL } from '../../../credentials/ResumeManagementApi.credentials';
-import { formsOf } from '../answer/secrets';
+import { type Secrets, secretsOf } from '../answer/secrets';
 
 export const CREDENTIAL_TYPE = 'resumeManagementApi';
 
@@ -12,33 +12,13 @@ export interface Credential {
 	baseUrl: string;
 	/** For `httpRequestWithAuthentication`, which reads it from the database when it is not given. */
 	decrypted: ICredentialsDecrypted;
-	/** What no item and no error may show: see `formsOf`. */
-	secrets: string[];
+	/** What no item and no error may show. */
+	secrets: Secrets;
 }
 
 interface CredentialContext {
 	getNode(): INode;
 	getCredentials(type: string, itemIndex?: number): Promise<ICredentialDataDecryptedObject>;
-}
-
-/** Reads the credential of an item. */
-export type ReadCredential = (itemIndex: number) => Promise<Credential>;
-
-/**
- * Reads the credential once for all items, or for each of them where one of its fields is an expression
- * that depends on the item. Such an expression fails for an item that does not exist, which tells it.
- * @param count of the items
- */
-export async function credentialReader(
-	context: CredentialContext,
-	count: number,
-): Promise<ReadCredential> {
-	const read = async (itemIndex: number) => await readCredential(context, itemIndex);
-	if (count < 2) return read;
-	const [first, beyond] = await Promise.allSettled([read(0), read(count)]);
-	if (first.status === 'rejected' || beyond.status === 'rejected') return read;
-	const data = [first, beyond].map(({ value }) => JSON.stringify(value.decrypted.data));
-	return data[0] === data[1] ? async () => first.value : read;
 }
 
 /**
@@ -51,7 +31,7 @@ export async function readCredential(
 	itemIndex?: number,
 ): Promise<Credential> {
 	const data = await context.getCredentials(CREDENTIAL_TYPE, itemIndex);
-	const { baseUrl, privateKey, webhookSecret } = data as Record<string, string | undefined>;
+	const { baseUrl, privateKey } = data as Record<string, string | undefined>;
 	if (!BASE_URL.test(baseUrl ?? '') || !URL.canParse(baseUrl!)) {
 		throw new NodeOperationError(context.getNode(), "The credential's Base URL can't be used", {
 			description:
@@ -67,6 +47,20 @@ export async function readCredential(
 	return {
 		baseUrl: baseUrl!.replace(/\/+$/, ''),
 		decrypted: { id: '', name: CREDENTIAL_TYPE, type: CREDENTIAL_TYPE, data },
-		secrets: formsOf([privateKey, webhookSecret].filter((secret) => typeof secret === 'string')),
+		secrets: secretsIn(data),
 	};
+}
+
+/** For one item after the other, which mostly have the same. */
+let latest: { texts: string; secrets: Secrets } | undefined;
+
+function secretsIn(data: ICredentialDataDecryptedObject): Secrets {
+	const { privateKey, webhookSecret, olderWebhookSecret } = data;
+	const given = [privateKey, webhookSecret, olderWebhookSecret]
+		.filter((secret) => typeof secret === 'string')
+		// The trigger takes blanks around a webhook secret for a slip.
+		.flatMap((secret) => [secret, secret.trim()]);
+	const texts = JSON.stringify(given);
+	if (latest?.texts !== texts) latest = { texts, secrets: secretsOf(given) };
+	return latest.secrets;
 }

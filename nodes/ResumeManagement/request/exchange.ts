@@ -3,6 +3,7 @@ import type { IExecuteFunctions, IExecutePaginationFunctions } from 'n8n-workflo
 import { readBody } from '../answer/body';
 import { Failure } from '../answer/failure';
 import type { AnswerBody } from '../answer/judge';
+import type { Secrets } from '../answer/secrets';
 import { readRetryAfter } from './attempts';
 import type { Credential } from './credential';
 import type { Operation } from './operation';
@@ -27,8 +28,8 @@ export interface Sender {
 
 /** What belongs to one request, and ends with it. */
 export interface Connection {
-	/** What no item and no error may show: see `formsOf`. */
-	secrets: string[];
+	/** What no item and no error may show. */
+	secrets: Secrets;
 	helpers: Pick<IExecuteFunctions['helpers'], 'httpRequest' | 'prepareBinaryData'>;
 	/** `timeout` in milliseconds */
 	http: HttpSettings & { timeout: number };

@@ -1,12 +1,20 @@
 import { NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, INode, INodeProperties } from 'n8n-workflow';
 
-import { exactText, isObject } from '../answer/json';
+import { exactText, isJson, isObject, isPlain } from '../answer/json';
 import { kindOf, labelOf } from './labels';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
 /** Reads a node parameter of one item, with expressions evaluated; see `getNodeParameter`. */
 export type ReadParameter = (name: string, fallback?: unknown) => unknown;
+
+/** Names that n8n's client leaves out (axios, `mergeConfig`), so that the request would say less. */
+const NOT_SENT = ['__proto__', 'constructor', 'prototype'];
+
+/** The texts of a JSON text, so that what is left holds its numbers. */
+const JSON_TEXTS = /"(?:[^"\\]|\\.)*"/g;
+
+const JSON_NUMBERS = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** Characters of a key that is sent once; IDs are shorter. */
 const LONGEST_KEY = 500;
@@ -109,13 +117,21 @@ export class Parameters {
 	/** Dotted paths, separated by commas, each as the names along it. */
 	paths(name: string): string[][] {
 		const paths = this.optionalText(name).split(',');
-		return paths.map((path) => path.trim().split('.')).filter(([first]) => first !== '');
+		return paths
+			.map((path) => path.trim())
+			.filter(Boolean)
+			.map((path) => path.split('.'));
 	}
 
 	/** The body of a request whose fields the specification does not show: see `bodyFields`. */
 	body(): IDataObject {
-		if (this.get<string>('specifyBody', 'fields') === 'json') return this.json('jsonBody');
-		return Object.fromEntries(this.pairs('bodyFields', 'bodyFields.field')) as IDataObject;
+		if (this.choice('specifyBody', ['fields', 'json']) === 'json') return this.json('jsonBody');
+		const pairs = this.pairs('bodyFields', 'field');
+		for (const [name, value] of pairs) {
+			if (!isJson(value))
+				this.rejectNotJson('bodyFields', `The value of '${name}' is none of these.`);
+		}
+		return Object.fromEntries(pairs) as IDataObject;
 	}
 
 	/**
@@ -140,10 +156,17 @@ export class Parameters {
 	/** The `queryParameters` option: names and values as the account manager gave them. */
 	query(): IDataObject {
 		const field = 'options.queryParameters';
-		const pairs = this.pairs(field, `${field}.parameter`).map(([name, value]) => [
-			name,
-			typeof value === 'boolean' ? value : this.plain(field, value),
-		]);
+		const pairs = this.pairs(field, 'parameter').map(([name, value]) => {
+			const text = typeof value === 'boolean' ? String(value) : this.plain(field, value);
+			if (NOT_SENT.includes(name) || /\p{Cs}/u.test(name + text)) {
+				this.reject(
+					field,
+					`has an entry '${name}' that can't be sent`,
+					"n8n's client leaves out such a name, or changes a text with half a character in it. Check the expression.",
+				);
+			}
+			return [name, text];
+		});
 		return Object.fromEntries(pairs) as IDataObject;
 	}
 
@@ -191,24 +214,35 @@ export class Parameters {
 	private json(name: string): IDataObject {
 		let value = this.read(name, '{}');
 		if (typeof value === 'string') {
+			const numbers = value.replace(JSON_TEXTS, '').match(JSON_NUMBERS) ?? [];
+			if (numbers.some((number) => exactText(Number(number)) === undefined)) {
+				this.reject(
+					name,
+					'holds a number with too many digits',
+					'It could not be sent exactly. Put it in quotes.',
+				);
+			}
 			try {
 				value = JSON.parse(value) as unknown;
 			} catch {
 				value = undefined;
 			}
 		}
-		if (!isObject(value)) {
+		if (!isPlain(value)) {
 			this.reject(
 				name,
 				'is not a JSON object',
 				'Enter an object in braces, such as {"title": "Engineer"}.',
 			);
 		}
+		if (!isJson(value)) this.rejectNotJson(name, 'Check the expression that it comes from.');
 		return value;
 	}
 
-	private pairs(field: string, path: string): Array<[name: string, value: unknown]> {
-		const pairs = this.read(path, []) ?? [];
+	/** The entries of a `fixedCollection` with one group. */
+	private pairs(field: string, group: string): Array<[name: string, value: unknown]> {
+		const groups = this.read(field, {}) ?? {};
+		const pairs = isObject(groups) ? (groups[group] ?? []) : groups;
 		if (!Array.isArray(pairs))
 			this.reject(field, `is ${kindOf(pairs)} and not a list`, 'Enter it anew.');
 		const names = new Set<string>();
@@ -222,6 +256,14 @@ export class Parameters {
 			names.add(key);
 			return [key, value ?? ''];
 		});
+	}
+
+	private rejectNotJson(name: string, advice: string): never {
+		return this.reject(
+			name,
+			'holds a value that JSON has no form for',
+			`Texts, finite numbers, true, false, null, lists, objects and valid dates can be sent. ${advice}`,
+		);
 	}
 
 	private reject(name: string, problem: string, description: string): never {

@@ -3,7 +3,7 @@ export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
 
 /** An ID as one segment of a path, percent-encoded; undefined for what would lead elsewhere. */
 export function toSegment(id: string): string | undefined {
-	const isSafe = id !== '.' && id !== '..' && !CONTROL_CHARACTERS.test(id);
+	const isSafe = !leadsElsewhere(id) && !CONTROL_CHARACTERS.test(id);
 	return isSafe ? encodeURIComponent(id) : undefined;
 }
 
@@ -20,12 +20,22 @@ export function toPath(text: string): string | undefined {
 function isBelow(segment: string): boolean {
 	try {
 		const decoded = decodeURIComponent(segment);
-		const leads = decoded.split(/[/\\]/).some((part) => part === '.' || part === '..');
 		const isTwiceEncoded = /%(25)*(2e|2f|5c)/i.test(decoded);
-		return segment !== '' && !leads && !isTwiceEncoded && !CONTROL_CHARACTERS.test(decoded);
+		return (
+			segment !== '' &&
+			!leadsElsewhere(decoded) &&
+			!isTwiceEncoded &&
+			!CONTROL_CHARACTERS.test(decoded)
+		);
 	} catch {
 		return false;
 	}
+}
+
+/** Whether a part of a path is a step in it, also for servers that drop what follows a semicolon. */
+function leadsElsewhere(decoded: string): boolean {
+	const parts = decoded.split(/[/\\]/).map((part) => part.replace(/;.*/s, '').trim());
+	return parts.some((part) => part === '.' || part === '..');
 }
 
 /** Puts percent-encoded values into the specification's path, such as `/user/:userID`. */

@@ -8,7 +8,7 @@ import type {
 
 import { Failure, toErrorData, toNodeApiError } from '../answer/failure';
 import { getReady, type Run } from './carryOut';
-import { credentialReader, readCredential } from './credential';
+import { readCredential } from './credential';
 import type { Context } from './exchange';
 import { runInOrder } from './inOrder';
 import { prepareItem } from './item';
@@ -62,7 +62,6 @@ export async function runOperation(
 		const open = indexes.filter((index) => !outputs[index]);
 		const requestOptions = this.getNodeParameter('requestOptions', 0, {}) as object;
 		const run = startRun(this, operation, requestOptions, new Users());
-		const credentialOf = await credentialReader(this, count);
 		const parameters = (index: number) =>
 			new Parameters(node, operation.fields, index, (name, fallback) =>
 				this.getNodeParameter(name, index, fallback),
@@ -73,7 +72,7 @@ export async function runOperation(
 			return item;
 		};
 		const ready = async (index: number, item = prepare(index)) =>
-			await getReady(run, await credentialOf(index), item).catch((error: unknown) => {
+			await getReady(run, await readCredential(this, index), item).catch((error: unknown) => {
 				throw toNodeError(node, error, index);
 			});
 		// Where a failure stops the node, a write is sent only when all items are known to be valid.

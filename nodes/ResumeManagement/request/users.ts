@@ -3,13 +3,13 @@ import type { IDataObject } from 'n8n-workflow';
 import { Failure } from '../answer/failure';
 import { findList, type List } from '../answer/list';
 import { readPages } from '../answer/pages';
-import { EMAILS, first, texts, USER_IDS } from '../answer/records';
+import { EMAILS, first, propertiesOf, textsIn, USER_IDS } from '../answer/records';
 import type { Credential } from './credential';
 import { bodyOf, type Exchange } from './exchange';
 import type { UserByEmail } from './operation';
 import { toSegment } from './path';
 
-/** What the list of users says of e-mail addresses, in lower case. */
+/** What the list of users says of e-mail addresses, in the form of {@link folded}. */
 interface Directory {
 	users: number;
 	/** IDs of the users with an address; '' for one without an ID. */
@@ -45,7 +45,7 @@ export class Users {
 			});
 			this.directories.set(key, directory);
 		}
-		return onlyId(await directory, email.toLowerCase());
+		return onlyId(await directory, folded(email));
 	}
 }
 
@@ -54,7 +54,7 @@ async function readDirectory(
 	exchange: Exchange,
 	hint: (message: string) => void,
 ): Promise<Directory> {
-	const place = { path: itemsPath, name: 'users', advice: SET_USERS_PATH };
+	const place = { path: itemsPath, name: 'users', onlyByName: true, advice: SET_USERS_PATH };
 	const request = async (query: IDataObject) => await exchange({ query }, bodyOf(operation));
 	const list: Omit<List, 'answers'> = pagination
 		? await readPages(pagination, { ...place, limit: Infinity }, request)
@@ -62,12 +62,18 @@ async function readDirectory(
 	if (list.hint) hint(list.hint);
 	const ids: Directory['ids'] = new Map();
 	for (const element of list.elements) {
-		const record = texts(element);
-		const email = first(record, EMAILS)?.toLowerCase();
-		if (email === undefined) continue;
-		ids.set(email, (ids.get(email) ?? new Set()).add(first(record, USER_IDS) ?? ''));
+		const record = propertiesOf(element);
+		const id = first(record, USER_IDS) ?? '';
+		for (const email of textsIn(record, EMAILS).map(folded)) {
+			ids.set(email, (ids.get(email) ?? new Set()).add(id));
+		}
 	}
 	return { users: list.elements.length, ids };
+}
+
+/** Without the case of A to Z alone: other letters, such as the Kelvin sign, would become those of another address. */
+function folded(email: string): string {
+	return email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 function onlyId({ users, ids }: Directory, email: string): string {

@@ -24,7 +24,7 @@ export const usersList: INodeProperties[] = [
 		name: 'usersPath',
 		displayOptions: byEmail,
 		description:
-			'Where the answer holds the list of users, which By Email looks in. Leave it empty to find it in data, or in the only list that the answer has.',
+			'Where the answer holds the list of users, which By Email looks in. Leave it empty if it is the answer itself, data, or called users.',
 	},
 ];
 

@@ -112,7 +112,7 @@ export const upgrade: Operation = {
 			preview,
 			// What has a key is told from other purchases by it.
 			...(!key && {
-				purchase: { id: JSON.stringify([preview, email.toLowerCase(), planId]), mayRepeat },
+				purchase: { id: JSON.stringify([preview, likeness(email), planId]), mayRepeat },
 			}),
 			...(isIso ? { convert: withIsoTimestamps } : { hint: UNIX_SECONDS }),
 		};
@@ -120,6 +120,11 @@ export const upgrade: Operation = {
 	unconfirmed: (body) =>
 		subscription(body) ? undefined : 'The service answered without a subscription',
 };
+
+/** The same for addresses that a person may take for the same, whatever the case and form of their letters. */
+function likeness(email: string): string {
+	return email.normalize('NFKC').toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+}
 
 const UNIX_SECONDS =
 	"The subscription's times are Unix timestamps in seconds, and n8n counts milliseconds. Add the option Timestamps to get ISO 8601, or convert them, such as with {{ $json.created.toDateTime('s') }}.";
