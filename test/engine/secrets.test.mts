@@ -113,7 +113,10 @@ function percent(text: string): string {
 
 test('no random key comes back in any form, whatever stands around it', async () => {
 	const printable = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
-	const privateKey = fc.string({ unit: printable, minLength: 8, maxLength: 60 });
+	// n8n would take a text that begins with an equals sign for an expression.
+	const privateKey = fc
+		.string({ unit: printable, minLength: 8, maxLength: 60 })
+		.filter((key) => !key.startsWith('='));
 	const encoding = fc.constantFrom(...Object.keys(ENCODINGS));
 	// Of base64, the last characters also tell what follows.
 	const around = fc.string({
