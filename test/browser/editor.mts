@@ -21,23 +21,20 @@ export async function closeBrowser(context: BrowserContext | undefined): Promise
 	await context?.browser()?.close();
 }
 
-/** Signs in to n8n's editor as its owner, in a new tab. */
+/**
+ * Signs in to n8n's editor as its owner, in a new tab. The checklist that n8n lays over an active
+ * workflow is closed whenever it is in the way: whether it shows up depends on what n8n loads first.
+ */
 export async function openEditor(context: BrowserContext, url: string): Promise<Page> {
 	const page = await context.newPage();
+	const close = page.getByTestId('suggested-actions-close');
+	await page.addLocatorHandler(close, async () => await close.click());
 	await page.goto(`${url}/signin`);
 	await page.getByLabel('Email').fill(owner.email);
 	await page.getByLabel('Password').fill(owner.password);
 	await page.getByRole('button', { name: 'Sign in' }).click();
 	await page.waitForURL('**/home/**');
 	return page;
-}
-
-/** Opens a workflow, and closes the checklist that n8n lays over it. */
-export async function openWorkflow(page: Page, address: string): Promise<void> {
-	await page.goto(address);
-	const close = page.getByTestId('suggested-actions-close');
-	await close.click();
-	await close.waitFor({ state: 'hidden' });
 }
 
 /** Searches the nodes panel, and opens the details of the only node that it finds. */

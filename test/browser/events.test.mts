@@ -6,7 +6,6 @@ import {
 	openBrowser,
 	openEditor,
 	openPanel,
-	openWorkflow,
 	showProductionUrl,
 	testMilliseconds,
 } from './editor.mts';
@@ -81,7 +80,7 @@ async function listExecutions(): Promise<string[]> {
 }
 
 it('shows what the execution did', async () => {
-	await openWorkflow(editor, `${workflowUrl}/executions`);
+	await editor.goto(`${workflowUrl}/executions`);
 	await editor.getByText('Succeeded').first().waitFor();
 	const succeeded = editor
 		.getByTestId('canvas-node')
@@ -98,7 +97,7 @@ it('shows what the execution did', async () => {
 });
 
 it('shows the URL that the sandbox calls in the panel of the trigger', async () => {
-	await openWorkflow(editor, workflowUrl);
+	await editor.goto(workflowUrl);
 	await openPanel(editor, 'Section saved');
 	await showProductionUrl(editor);
 	const { url } = instance.sandbox.webhooks.list()[0]!;

@@ -5,9 +5,15 @@ import { projectRoot } from '../../host/paths.mts';
 
 const folder = join(projectRoot, 'docs', 'images');
 
-/** Messages that pop up for some seconds, and the next nodes, which peep out from behind a panel. */
-const withoutOverlays =
-	'.el-notification, [data-test-id="floating-node"] { visibility: hidden !important; }';
+/**
+ * Messages that pop up for some seconds, the next nodes, which peep out from behind a panel, and the
+ * checklist of an active workflow.
+ */
+const withoutOverlays = `
+	.el-notification,
+	[data-test-id="floating-node"],
+	[role="dialog"]:has([data-test-id="suggested-actions-close"]) { visibility: hidden !important; }
+`;
 
 /**
  * Renews a picture of the documentation, by `UPDATE_SCREENSHOTS=1 npm run test:browser`. Without the
