@@ -29,8 +29,8 @@ const RETRY_ON_FAIL =
 
 /**
  * n8n enters in two ways. This one, of its `customOperations`, is a workflow's run: n8n's own loop over
- * declarative nodes would start all items at once, evaluate each parameter twice and read the credential
- * for each item (n8n-core/src/execution-engine/routing-node.ts).
+ * declarative nodes would start all items at once, and evaluate each parameter twice
+ * (n8n-core/src/execution-engine/routing-node.ts).
  * @returns one output; n8n moves the items with an `error` to the error output where there is one
  * @throws NodeApiError or NodeOperationError under On Error = Stop alone
  */
@@ -71,6 +71,8 @@ export async function runOperation(
 			if (journal && item.purchase) refuseRepeated(node, item.purchase, journal, index);
 			return item;
 		};
+		// Of each item, as fields of the credential may be expressions that differ from item to item in a way
+		// that nobody can tell beforehand.
 		const ready = async (index: number, item = prepare(index)) =>
 			await getReady(run, await readCredential(this, index), item).catch((error: unknown) => {
 				throw toNodeError(node, error, index);
