@@ -51,6 +51,8 @@ function escaped(character: string): string {
 	return `\\\\{0,8}(?:${forms.join('|')})`;
 }
 
+const BASE64_SIGNS: Record<string, string> = { '+': '(?:[+-]|%2[bB])', '/': '(?:[/_]|%2[fF])' };
+
 /**
  * Base64 at each of the three offsets that a secret can have in a longer text, without the characters at
  * its ends that its neighbours take part in, in both alphabets, and broken into lines.
@@ -61,9 +63,7 @@ function base64(bytes: Buffer): string[] {
 		const start = Math.ceil((offset * 4) / 3);
 		const end = Math.floor(((offset + bytes.length) * 4) / 3);
 		const characters = [...encoded.slice(start, end)];
-		return characters
-			.map((one) => (one === '+' ? '[+-]' : one === '/' ? '[/_]' : one))
-			.join('\\s{0,4}');
+		return characters.map((one) => BASE64_SIGNS[one] ?? one).join('\\s{0,4}');
 	});
 }
 
