@@ -1,8 +1,11 @@
+/** Packages that a worker evaluates once: test/support/loadOnce.cjs. */
+const once = '(n8n-core|n8n-workflow)';
+
 /**
  * One project a level. Development code is TypeScript in `.mts` files: Node.js 24 runs it as it is,
  * and swc turns it into CommonJS for jest.
  */
-const level = (name) => ({
+const level = (name, more = {}) => ({
 	displayName: name,
 	testEnvironment: 'node',
 	globalSetup: '<rootDir>/test/support/prepareRun.mts',
@@ -17,11 +20,22 @@ const level = (name) => ({
 				module: { type: 'commonjs' },
 			},
 		],
+		[`/node_modules/${once}/`]: '<rootDir>/test/support/loadOnce.cjs',
 	},
+	transformIgnorePatterns: [`/node_modules/(?!${once}/)`],
+	...more,
 });
 
 module.exports = {
-	projects: ['unit', 'engine', 'faults', 'host', 'browser', 'queue'].map(level),
+	projects: [
+		...['unit', 'engine', 'faults', 'queue'].map((name) => level(name)),
+		...['host', 'browser'].map((name) =>
+			level(name, {
+				globalSetup: '<rootDir>/test/host/sharedN8n.mts',
+				globalTeardown: '<rootDir>/test/host/stopSharedN8n.mts',
+			}),
+		),
+	],
 	testTimeout: 30_000,
 	maxWorkers: '100%',
 };

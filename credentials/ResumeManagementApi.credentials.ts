@@ -1,10 +1,4 @@
-import type {
-	IAuthenticateGeneric,
-	ICredentialTestRequest,
-	ICredentialType,
-	Icon,
-	INodeProperties,
-} from 'n8n-workflow';
+import type { ICredentialTestRequest, ICredentialType, Icon, INodeProperties } from 'n8n-workflow';
 
 /**
  * Base URLs that may receive the private key: https anywhere, or http on a loopback host, ending in
@@ -73,17 +67,19 @@ export class ResumeManagementApi implements ICredentialType {
 		},
 	];
 
-	/** The service spells its header `Authentication` (partner API specification, §4 and §5). */
-	authenticate: IAuthenticateGeneric = {
-		type: 'generic',
-		properties: {
-			headers: {
-				Authentication: '=Bearer {{$credentials.privateKey}}',
-				// Asked for on each request, those without a body included (§4).
-				'Content-type': 'application/json',
-			},
+	/**
+	 * The service spells its header `Authentication` (partner API specification, §4 and §5). As a function,
+	 * since n8n would evaluate an expression for each request.
+	 */
+	authenticate: ICredentialType['authenticate'] = async ({ privateKey }, request) => ({
+		...request,
+		headers: {
+			...request.headers,
+			Authentication: `Bearer ${String(privateKey)}`,
+			// Asked for on each request, those without a body included (§4).
+			'Content-type': 'application/json',
 		},
-	};
+	});
 
 	/**
 	 * Errors come with HTTP 200 and a `status` of "error", and each answer of the service carries a

@@ -11,3 +11,14 @@ export function withBlock(page: string, name: string, content: string): string {
 	if (!block.test(page)) throw new Trouble(`The page has no block ${name}.`);
 	return page.replace(block, (_, start: string, end: string) => `${start}\n${content}\n${end}`);
 }
+
+/** A table of Markdown, the first row being its head, in the form that prettier leaves alone. */
+export function table([head = [], ...rows]: string[][]): string {
+	const widths = head.map((_, column) =>
+		Math.max(3, ...[head, ...rows].map((row) => row[column]!.length)),
+	);
+	const rule = widths.map((width) => '-'.repeat(width));
+	return [head, rule, ...rows]
+		.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`)
+		.join('\n');
+}

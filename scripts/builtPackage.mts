@@ -22,8 +22,13 @@ export function readManifest(packageFolder: string): Manifest {
 export function loadClass<Instance>(packageFolder: string, file: string): Instance {
 	const path = join(packageFolder, file);
 	const name = basename(file).split('.')[0] ?? '';
-	const exported = createRequire(path)(path) as Record<string, new () => Instance>;
+	const exported = requireBuilt(path) as Record<string, new () => Instance>;
 	const found = exported[name];
 	if (typeof found !== 'function') throw new Error(`${file} exports no class ${name}`);
 	return new found();
+}
+
+/** What a built file exports. */
+export function requireBuilt(path: string): unknown {
+	return createRequire(path)(path) as unknown;
 }

@@ -1,8 +1,6 @@
 /** Changes to `CHANGELOG.md`, which is written by hand: https://keepachangelog.com/en/1.1.0/ */
 import { Trouble } from '../host/trouble.mts';
 
-const unreleased = '## [Unreleased]';
-
 /**
  * What a changelog says of a version, or of what is not released yet.
  *
@@ -11,8 +9,7 @@ const unreleased = '## [Unreleased]';
 export function readEntry(changelog: string, version: string): string {
 	const sections = changelog.split(/^(?=## )/m);
 	const section = sections.find((one) => one.startsWith(`## [${version}]`)) ?? '';
-	const [, ...lines] = section.split('\n');
-	const entry = lines.join('\n').trim();
+	const entry = section.replace(/^.*\n/, '').trim();
 	if (!/^- /m.test(entry)) throw new Trouble(`CHANGELOG.md has no entry for ${version}.`);
 	return entry;
 }
@@ -25,5 +22,5 @@ export function readEntry(changelog: string, version: string): string {
  */
 export function releaseEntry(changelog: string, version: string, date: string): string {
 	readEntry(changelog, 'Unreleased');
-	return changelog.replace(unreleased, `${unreleased}\n\n## [${version}] - ${date}`);
+	return changelog.replace('## [Unreleased]', `$&\n\n## [${version}] - ${date}`);
 }

@@ -1,6 +1,6 @@
 /** The README's table of operations, made from the description of the built node. */
 import type { INodeProperties, INodePropertyOptions, INodeType } from 'n8n-workflow';
-import { withBlock } from './blocks.mts';
+import { table, withBlock } from './blocks.mts';
 import { loadClass, readManifest } from './builtPackage.mts';
 
 /** An operation as the editor offers it. */
@@ -51,15 +51,4 @@ export function withOperations(readme: string, packageFolder: string): string {
 	]);
 	const lines = table([['Resource', 'Operation', 'Request', 'What it does'], ...rows]);
 	return withBlock(readme, 'operations', lines);
-}
-
-/** In the form that prettier leaves alone. */
-function table([head = [], ...rows]: string[][]): string {
-	const widths = head.map((_, column) =>
-		Math.max(...[head, ...rows].map((row) => row[column]!.length)),
-	);
-	const rule = widths.map((width) => '-'.repeat(width));
-	return [head, rule, ...rows]
-		.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`)
-		.join('\n');
 }

@@ -23,7 +23,7 @@ export interface PackageCheck {
 	find(packed: PackedPackage): Promise<string[]>;
 }
 
-const maxKilobytes = 60;
+const maxKilobytes = 64;
 
 /** What npm installs beside `dependencies`, of which n8n's scanner tells. */
 const dependencies = ['optionalDependencies', 'bundledDependencies', 'bundleDependencies'];
@@ -34,13 +34,13 @@ const dependencies = ['optionalDependencies', 'bundledDependencies', 'bundleDepe
  */
 export const packageChecks: PackageCheck[] = [
 	{
-		title: 'holds package.json, README, LICENSE, CHANGELOG, code and assets, and nothing else',
+		title: 'holds package.json, README, LICENSE, code and assets, and nothing else',
 		async find({ folder }) {
 			const files = await filesOf(folder);
 			const wanted =
-				/^(?:(?:README|LICENSE|CHANGELOG)\.md|package\.json|dist\/(?:credentials|nodes)\/.+\.js|dist\/icons\/[^/]+\.svg|dist\/nodes\/[^/]+\/(?:[^/]+\.node|__schema__\/.+)\.json)$/;
+				/^(?:(?:README|LICENSE)\.md|package\.json|dist\/(?:credentials|nodes)\/.+\.js|dist\/icons\/[^/]+\.svg|dist\/nodes\/[^/]+\/(?:[^/]+\.node|__schema__\/.+)\.json)$/;
 			const assets = globSync(assetFiles, { cwd: projectRoot }).map((file) => `dist/${file}`);
-			const needed = ['README.md', 'LICENSE.md', 'CHANGELOG.md', 'package.json', ...assets];
+			const needed = ['README.md', 'LICENSE.md', 'package.json', ...assets];
 			return [
 				...needed.filter((file) => !files.includes(file)).map((file) => `${file} is missing.`),
 				...files

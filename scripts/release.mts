@@ -1,8 +1,7 @@
 /**
- * The parts of a release that npm does not know. `npm run release -- <patch|minor|major>` is npm's
- * own `npm version`, which runs `check` before anything is changed, and `prepare` between the new
- * number and the commit that it tags; `npm run release:check -- <tag>` is what the workflow asks
- * before it publishes.
+ * The changelog's part of a release, which is npm's own `npm version`: it runs `check` before anything
+ * is changed, and `prepare` between the new number and the commit that it tags. The workflow that
+ * publishes runs `check <tag>`. By hand, since `n8n-node release` writes a changelog from the commits.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,31 +10,20 @@ import { describeError, Trouble } from '../host/trouble.mts';
 import { readEntry, releaseEntry } from './changelog.mts';
 import { readManifest } from './builtPackage.mts';
 
-const file = join(projectRoot, 'CHANGELOG.md');
-
-async function prepare(): Promise<void> {
-	const { version } = readManifest(projectRoot);
-	const today = new Date().toISOString().slice(0, 10);
-	await writeFile(file, releaseEntry(await readFile(file, 'utf8'), version, today));
-}
-
-/**
- * @param tag of the version; without one, that there is something to release
- * @throws {Trouble} where the tag is not that of the version, or the changelog has no entry
- */
-async function check(tag: string | undefined): Promise<void> {
-	const { version } = readManifest(projectRoot);
-	if (tag !== undefined && tag !== `v${version}`) {
-		throw new Trouble(`The tag is ${tag}, and package.json has version ${version}.`);
-	}
-	console.log(readEntry(await readFile(file, 'utf8'), tag ? version : 'Unreleased'));
-}
-
 try {
+	const file = join(projectRoot, 'CHANGELOG.md');
+	const changelog = await readFile(file, 'utf8');
+	const { version } = readManifest(projectRoot);
 	const [command, tag] = process.argv.slice(2);
-	if (command === 'prepare') await prepare();
-	else if (command === 'check') await check(tag);
-	else throw new Trouble('Say `prepare` or `check`.');
+	if (command === 'prepare') {
+		const today = new Date().toISOString().slice(0, 10);
+		await writeFile(file, releaseEntry(changelog, version, today));
+	} else {
+		if (tag !== undefined && tag !== `v${version}`) {
+			throw new Trouble(`The tag is ${tag}, and package.json has version ${version}.`);
+		}
+		console.log(readEntry(changelog, tag === undefined ? 'Unreleased' : version));
+	}
 } catch (error) {
 	console.error(describeError(error));
 	process.exitCode = 1;

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '../host/paths.mts';
-import { Trouble } from '../host/trouble.mts';
+import { table, withBlock } from './blocks.mts';
 import type { Figures, Night } from './syncFigures.mts';
 
 const page = join(projectRoot, 'docs', 'scaling.md');
@@ -22,17 +22,16 @@ export async function writeTables(figures: Figures): Promise<void> {
  * @throws {Trouble} where the page has no place for a table
  */
 export function withTables(text: string, figures: Figures): string {
-	const tables = { measured: measuredTable(figures), plan: planTable(figures) };
-	let changed = text;
-	for (const [name, table] of Object.entries(tables)) {
-		const block = new RegExp(`(<!-- ${name}: npm run plan -->\n).*?(\n<!-- /${name} -->)`, 's');
-		if (!block.test(changed)) throw new Trouble(`docs/scaling.md has no place for ${name}.`);
-		changed = changed.replace(block, (_, start: string, end: string) => start + table + end);
-	}
-	return changed;
+	const measured = withBlock(text, 'measured', table(measuredRows(figures)));
+	return withBlock(measured, 'plan', table(planRows(figures)));
 }
 
-function measuredTable({ sizes }: Figures): string {
+const measuredHead = [
+	...['Users', 'Night', 'Time', 'Requests', '… a second', 'ms of processor each'],
+	...['Saved', 'Failures', 'Rows', 'Memory, MB'],
+];
+
+function measuredRows({ sizes }: Figures): string[][] {
 	const rows = sizes.flatMap(({ users, nights }) =>
 		nights.map((night) => [
 			number(users),
@@ -47,28 +46,16 @@ function measuredTable({ sizes }: Figures): string {
 			number(night.growthMegabytes),
 		]),
 	);
-	const head = [
-		'Users',
-		'Night',
-		'Time',
-		'Requests',
-		'… a second',
-		'ms of processor each',
-		'Saved',
-		'Failures',
-		'Rows',
-		'Memory, MB',
-	];
-	return table([head, ...rows]);
+	return [measuredHead, ...rows];
 }
 
-function planTable({ sizes }: Figures): string {
+function planRows({ sizes }: Figures): string[][] {
 	const size = sizes.at(-1)!;
 	const [quiet, usual] = [size.nights[1]!, size.nights[2]!];
 	const rate = total(quiet) / quiet.seconds;
 	const requests = plannedUsers.map((users) => (total(usual) / size.users) * users);
 	const perSecond = requests.map((count) => count / (nightHours * 3_600));
-	return table([
+	return [
 		['', ...plannedUsers.map((users) => `${number(users)} users`)],
 		['Requests a night', ...requests.map(rough)],
 		[`One n8n, ${number(rate)} requests a second`, ...requests.map((count) => hours(count / rate))],
@@ -76,22 +63,11 @@ function planTable({ sizes }: Figures): string {
 		['Workers for that', ...perSecond.map((count) => number(Math.ceil(count / rate)))],
 		['Rows of the table', ...plannedUsers.map((users) => rough((quiet.rows / size.users) * users))],
 		['Executions, of 100 users each', ...plannedUsers.map((users) => number(users / 100))],
-	]);
+	];
 }
 
 function total({ requests }: Night): number {
 	return Object.values(requests).reduce((sum, count) => sum + count, 0);
-}
-
-/** In the form that prettier leaves alone. */
-function table([head = [], ...rows]: string[][]): string {
-	const widths = head.map((_, column) =>
-		Math.max(3, ...[head, ...rows].map((row) => row[column]!.length)),
-	);
-	const line = (cells: string[]) =>
-		`| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
-	const rule = widths.map((width) => '-'.repeat(width));
-	return ['', ...[head, rule, ...rows].map(line), ''].join('\n');
 }
 
 function number(value: number): string {

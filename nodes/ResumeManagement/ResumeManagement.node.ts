@@ -1,8 +1,7 @@
 import { type INodeType, type INodeTypeDescription, NodeConnectionTypes } from 'n8n-workflow';
 
 import * as listSearch from './listSearch';
-import { customOperations, properties } from './resources';
-import { hints } from './resources/hints';
+import { customOperations, properties } from './operations';
 
 export class ResumeManagement implements INodeType {
 	description: INodeTypeDescription = {
@@ -26,7 +25,17 @@ export class ResumeManagement implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'resumeManagementApi', required: true }],
-		hints,
+		// The editor evaluates it with the node's parameters and input alone (`getNodeHints` in useNodeHelpers.ts
+		// of n8n's editor); a run adds hints on its settings and on what came back.
+		hints: [
+			{
+				message:
+					'More than 1,000 items come in, and each is a request of its own. Set On Error in Settings to Continue, so that a failed item does not cost the results of the others, or work through them in batches with a Loop Over Items node.',
+				displayCondition: '={{ $input.all().length > 1000 }}',
+				whenToDisplay: 'beforeExecution',
+				location: 'outputPane',
+			},
+		],
 		requestDefaults: { baseURL: '={{ $credentials.baseUrl }}' },
 		properties,
 	};

@@ -2,24 +2,26 @@ import { createHash } from 'node:crypto';
 
 import type { GenericValue, IDataObject } from 'n8n-workflow';
 
-import { isObject, valueAt } from '../ResumeManagement/answer/json';
+import { decodeText, exactText, isObject, parseJson, valueAt } from '../shared/json';
+import { hideSecrets, holdsSecret } from '../shared/secrets';
+import type { Settings } from './settings';
+import { type Delivery, signedId } from './verify';
 
 /** The one event that the partner API specification names (§6). */
 export const SECTION_SAVED = 'Resume Section Saved';
 
-/** Properties that name an event in payloads of webhooks; the specification shows none. */
-const NAMES = ['event', 'type', 'eventName', 'event_type'];
+/** Where webhooks name their event, the most telling first; the specification does not show where. */
+const NAMES = [
+	...['event', 'event.name', 'event.type', 'eventName', 'event_name', 'eventType', 'event_type'],
+	...['topic', 'action', 'type'],
+];
 /** Properties that identify a delivery beyond doubt. */
 const IDS = ['eventId', 'event_id', 'deliveryId', 'delivery_id'];
 
-export interface EventPaths {
-	/** Dotted path of the event's name; '' to look where names are common. */
-	namePath: string;
-	/** Dotted path of the event's ID; '' to look where IDs are common. */
-	idPath: string;
-}
+/** Each event becomes an item, which takes hundreds of times as much memory as a `0,` of an array. */
+const MOST_EVENTS = 10_000;
 
-/** What the trigger puts out for each event. */
+/** What the trigger puts out for each event, without the secrets of the credential. */
 export interface EventItem extends IDataObject {
 	event: string;
 	/** The payload's own ID, or that of its signed header, or the SHA-256 of the body in hex. */
@@ -28,76 +30,80 @@ export interface EventItem extends IDataObject {
 	deliveryIdSource: 'payload' | 'header' | 'bodyHash';
 	/** ISO 8601. */
 	receivedAt: string;
-	/** The payload, untouched. */
+	/** The payload. A number that JavaScript can't hold exactly is a text with its digits. */
 	data: GenericValue;
+	/** Only present where the payload repeated a secret, so that `data` is not quite what was sent. */
+	secretsHidden?: true;
 }
 
 /**
  * Reads the events of a body: one, or as many as its array has elements.
- * @param deliveryId which the request carries beside its body, signed
- * @returns undefined when the body is neither a JSON object nor an array
+ * @returns a sentence where the body can't be read
  */
-export function readEvents(
-	body: Buffer,
-	paths: EventPaths,
-	now: Date,
-	deliveryId?: string,
-): EventItem[] | undefined {
-	const payload = parse(body);
-	if (typeof payload !== 'object' || payload === null) return undefined;
-	const whole = deliveryId ?? createHash('sha256').update(body).digest('hex');
-	const source = deliveryId === undefined ? 'bodyHash' : 'header';
-	const receivedAt = now.toISOString();
-	const elements: unknown[] = Array.isArray(payload) ? payload : [payload];
-	return elements.map((data, index) => {
-		const name = paths.namePath ? textAt(data, paths.namePath) : firstText(data, NAMES);
-		const id = paths.idPath ? textAt(data, paths.idPath) : findId(data);
+export function readEvents(settings: Settings, delivery: Delivery): EventItem[] | string {
+	const { body, headers, receivedAt } = delivery;
+	const { options, secrets } = settings;
+	const text = decodeText(body, headers['content-type']);
+	if (text === undefined) {
+		return 'The body is not in the character set that its Content-Type names, or not in UTF-8 if it names none.';
+	}
+	const payload = parseJson(text);
+	if (typeof payload !== 'object' || payload === null) {
+		return 'The body is not a JSON object or array, or is nested too deeply.';
+	}
+	const elements: unknown[] = [payload].flat();
+	const hidden = [hideSecrets(payload, secrets, text)].flat();
+	if (elements.length > MOST_EVENTS) return `The body has more than ${MOST_EVENTS} events.`;
+	const sent = signedId(settings, delivery);
+	const hash = createHash('sha256').update(body).digest('hex');
+	return elements.map((element, index) => {
+		const place = Array.isArray(payload) ? `-${index}` : '';
+		const ids: Array<[EventItem['deliveryIdSource'], string | undefined]> = [
+			['payload', findId(element, options)],
+			['header', sent && sent + place],
+		];
+		// Two different IDs could be the same once a secret in them is hidden.
+		const usable = ids.find(([, id]) => id !== undefined && !holdsSecret(id, secrets));
+		const [deliveryIdSource, deliveryId = ''] = usable ?? ['bodyHash', hash + place];
+		const data = hidden[index] as GenericValue;
+		const secretsHidden = data !== element && JSON.stringify(data) !== JSON.stringify(element);
 		return {
-			event: name ?? SECTION_SAVED,
-			deliveryId: id ?? (Array.isArray(payload) ? `${whole}-${index}` : whole),
-			deliveryIdSource: id === undefined ? source : 'payload',
-			receivedAt,
-			data: data as GenericValue,
+			event: hideSecrets(findName(element, options), secrets),
+			deliveryId,
+			deliveryIdSource,
+			receivedAt: receivedAt.toISOString(),
+			data,
+			...(secretsHidden && { secretsHidden }),
 		};
 	});
 }
 
-/** What can be chosen to start the workflow. */
-export const SELECTABLE = ['*', 'resumeSectionSaved'];
+/** Whether an event is among those that were chosen in Trigger On. */
+export function isSelected(event: string, chosen: string[]): boolean {
+	return chosen.includes('*') || (chosen.includes('resumeSectionSaved') && isSectionSaved(event));
+}
 
 /**
- * Whether an event is among those that were chosen. The specification shows a name in words and not
- * how a payload writes it, so that `section.saved` and `com.example.resume.section_saved.v1` are
- * Resume Section Saved, too.
- * @param selected of {@link SELECTABLE}
+ * The specification shows a name in words and not how a payload spells it, so that `section.saved` and
+ * `com.example.resume.section_saved.v1` are Resume Section Saved, too.
  */
-export function isSelected(event: string, selected: string[]): boolean {
-	if (selected.includes('*')) return true;
-	const words = event.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-	return selected.includes('resumeSectionSaved') && words.includes('sectionsaved');
+function isSectionSaved(event: string): boolean {
+	return /sectionsaved/.test(event.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''));
+}
+
+function findName(data: unknown, { eventNamePath }: Settings['options']): string {
+	const names = textsAt(data, eventNamePath ? [eventNamePath] : NAMES);
+	return names.find(isSectionSaved) ?? names[0] ?? SECTION_SAVED;
 }
 
 /** `id` is the event's where it stands beside the event's name and its data, not among the data. */
-function findId(data: unknown): string | undefined {
-	const isEnvelope = firstText(data, NAMES) !== undefined && isObject(data) && 'data' in data;
-	return firstText(data, isEnvelope ? [...IDS, 'id'] : IDS);
+function findId(data: unknown, { eventIdPath }: Settings['options']): string | undefined {
+	if (eventIdPath) return textsAt(data, [eventIdPath])[0];
+	const isEnvelope = isObject(data) && 'data' in data && textsAt(data, NAMES).length > 0;
+	return textsAt(data, isEnvelope ? [...IDS, 'id'] : IDS)[0];
 }
 
-function firstText(data: unknown, names: string[]): string | undefined {
-	return names.map((name) => textAt(data, name)).find((text) => text !== undefined);
-}
-
-function textAt(data: unknown, path: string): string | undefined {
-	const value = valueAt(data, path);
-	return (typeof value === 'string' && value !== '') || typeof value === 'number'
-		? String(value)
-		: undefined;
-}
-
-function parse(body: Buffer): unknown {
-	try {
-		return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, '')) as unknown;
-	} catch {
-		return undefined;
-	}
+/** The texts at these paths that are not empty, and the numbers as texts. */
+function textsAt(data: unknown, paths: string[]): string[] {
+	return paths.map((path) => exactText(valueAt(data, path)) ?? '').filter((text) => text !== '');
 }

@@ -1,18 +1,45 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties, TriggerPanelDefinition } from 'n8n-workflow';
 
-import { MOST_TOLERANCE } from './settings';
+const whileBuilding =
+	"<b>While you build the workflow</b>, click 'Execute step' and send a request to the Test URL, as a tool such as curl or the sandbox of this package can: the service itself calls the Production URL alone.<br /> <br /> ";
+
+/** What n8n shows beside the fields; its own text says to make an event happen in the service. */
+export const triggerPanel: TriggerPanelDefinition = {
+	header: '',
+	executionsHelp: {
+		inactive: `${whileBuilding}<b>When it is ready</b>, publish the workflow, and hand the Production URL to your account manager. Each event then starts an execution, which shows up in the executions list.`,
+		active: `${whileBuilding}<b>The workflow is published</b>: each event that the service sends to the Production URL starts an execution, which shows up in the <a data-key='executions'>executions list</a>.`,
+	},
+	activationHint:
+		'Publish the workflow to have each event start it. Those executions show up in the executions list.',
+};
+
+/** Seconds: a replay of yesterday is no slow delivery. */
+export const MOST_TOLERANCE = 86_400;
 
 const whenSigned = { show: { verification: ['hmac'] } };
 
-const timestampTolerance: INodeProperties = {
+const headerName = (value: string, carries: string, verification: string[]): INodeProperties => ({
+	displayName: 'Header Name',
+	name: 'headerName',
+	type: 'string',
+	required: true,
+	default: value,
+	placeholder: `e.g. ${value}`,
+	displayOptions: { show: { verification } },
+	description: `The header that carries the ${carries}`,
+});
+
+const timestampTolerance = (displayOptions: IDisplayOptions): INodeProperties => ({
 	displayName: 'Timestamp Tolerance',
 	name: 'timestampTolerance',
 	type: 'number',
 	typeOptions: { minValue: 1, maxValue: MOST_TOLERANCE },
 	default: 300,
+	displayOptions,
 	description:
 		'Seconds by which the timestamp may differ from the clock of n8n. What was sent earlier is refused, so that nobody can send it again.',
-};
+});
 
 export const properties: INodeProperties[] = [
 	{
@@ -50,11 +77,7 @@ export const properties: INodeProperties[] = [
 		type: 'options',
 		default: 'header',
 		options: [
-			{
-				name: 'None',
-				value: 'none',
-				description: 'Take every request: whoever knows the URL can start the workflow',
-			},
+			{ name: 'None', value: 'none', description: 'Whoever knows the URL can start the workflow' },
 			{
 				name: 'Secret in a Header',
 				value: 'header',
@@ -63,7 +86,7 @@ export const properties: INodeProperties[] = [
 			{
 				name: 'Signature (HMAC-SHA256)',
 				value: 'hmac',
-				description: "A header has the signature of the body by the credential's Webhook Secret",
+				description: "A header has the body's signature, made with the credential's Webhook Secret",
 			},
 			{
 				name: 'Signature (Standard Webhooks)',
@@ -80,26 +103,8 @@ export const properties: INodeProperties[] = [
 		],
 		description: 'How a request shows that it comes from the service. Ask your account manager.',
 	},
-	{
-		displayName: 'Header Name',
-		name: 'headerName',
-		type: 'string',
-		required: true,
-		default: 'X-Webhook-Secret',
-		placeholder: 'e.g. X-Webhook-Secret',
-		displayOptions: { show: { verification: ['header'] } },
-		description: 'The header that carries the secret',
-	},
-	{
-		displayName: 'Header Name',
-		name: 'headerName',
-		type: 'string',
-		required: true,
-		default: 'X-Webhook-Signature',
-		placeholder: 'e.g. X-Webhook-Signature',
-		displayOptions: { show: { verification: ['hmac', 'timestampedSignature'] } },
-		description: 'The header that carries the signature',
-	},
+	headerName('X-Webhook-Secret', 'secret', ['header']),
+	headerName('X-Webhook-Signature', 'signature', ['hmac', 'timestampedSignature']),
 	{
 		displayName: 'Signature Encoding',
 		name: 'signatureEncoding',
@@ -130,14 +135,8 @@ export const properties: INodeProperties[] = [
 		description:
 			'The header with the Unix time in seconds that is signed together with the body, as time, full stop, body. Leave it empty when only the body is signed.',
 	},
-	{
-		...timestampTolerance,
-		displayOptions: { ...whenSigned, hide: { timestampHeader: [''] } },
-	},
-	{
-		...timestampTolerance,
-		displayOptions: { show: { verification: ['standardWebhooks', 'timestampedSignature'] } },
-	},
+	timestampTolerance({ ...whenSigned, hide: { timestampHeader: [''] } }),
+	timestampTolerance({ show: { verification: ['standardWebhooks', 'timestampedSignature'] } }),
 	{
 		displayName: 'Options',
 		name: 'options',
@@ -161,7 +160,7 @@ export const properties: INodeProperties[] = [
 				default: '',
 				placeholder: 'e.g. meta.event',
 				description:
-					'Where the payload holds the name of the event, with dots between the names. By default event, type, eventName or event_type.',
+					'Where the payload holds the name of the event, with dots between the names. By default event, eventName, event_type, topic, action, type, or name or type in event.',
 			},
 			{
 				displayName: 'Include Headers and Query',

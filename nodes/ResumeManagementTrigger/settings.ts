@@ -1,15 +1,21 @@
-import { type IHookFunctions, type IWebhookFunctions, NodeOperationError } from 'n8n-workflow';
+import {
+	type IHookFunctions,
+	type INodeProperties,
+	type IWebhookFunctions,
+	NodeOperationError,
+} from 'n8n-workflow';
 
-import { isObject } from '../ResumeManagement/answer/json';
-import { type EventPaths, SELECTABLE } from './event';
-import { standardKey, type Verification } from './verify';
+import { isObject } from '../shared/json';
+import { type Secrets, secretsOf } from '../shared/secrets';
+import { MOST_TOLERANCE, properties } from './properties';
+import { standardKey, type Verification, withoutPrefix } from './verify';
 
-/** What the user has chosen, checked: a setting that is none must not open the trigger to anybody. */
-export interface Settings {
+/** The values of the node's fields, by their names, and what the trigger needs of its credential. */
+export interface Settings extends Verification {
 	events: string[];
-	verification: Verification;
-	paths: EventPaths;
-	includeHeaders: boolean;
+	options: { eventIdPath: string; eventNamePath: string; includeHeaders: boolean };
+	/** Finds whatever is secret in the credential. */
+	secrets: Secrets;
 }
 
 /** At activation, or for a request. */
@@ -18,115 +24,102 @@ type Context = IHookFunctions | IWebhookFunctions;
 /** Why nothing can be verified, in a sentence without the values of fields. */
 export class SettingError extends NodeOperationError {}
 
-/** Seconds: a replay of yesterday is no slow delivery. */
-export const MOST_TOLERANCE = 86_400;
+/** Fields whose text is the name of a header. */
+const HEADERS = ['headerName', 'timestampHeader'];
+/** A token of RFC 9110, section 5.6.2. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** @throws {SettingError} a parameter, or the expression in it, gives what can't be used */
-export function readSettings(context: Context): Settings {
-	const parameter = (name: string): unknown => {
-		try {
-			return context.getNodeParameter(name);
-		} catch {
-			// An expression that fails. No field takes undefined.
-			return undefined;
-		}
-	};
-	const invalid = (label: string, wanted: string) =>
-		new SettingError(context.getNode(), `'${label}' is not ${wanted}`, {
-			description: 'Check the field, and the expression in it. Until then no event is taken.',
+/** What a field of each type takes, in the words of an error and as a test. */
+const TAKEN: Record<string, [string, (value: unknown, field: INodeProperties) => boolean]> = {
+	string: ['a text', (value) => typeof value === 'string'],
+	header: [
+		'the name of a header',
+		(value, { required }) =>
+			typeof value === 'string' && (TOKEN.test(value.trim()) || (!required && !value.trim())),
+	],
+	boolean: ['on or off', (value) => typeof value === 'boolean'],
+	number: [
+		`a number of seconds from 1 to ${MOST_TOLERANCE}`,
+		(value) => typeof value === 'number' && value >= 1 && value <= MOST_TOLERANCE,
+	],
+	options: ['one of its choices', isChoice],
+	multiOptions: [
+		'a list of its choices',
+		(value, field) =>
+			Array.isArray(value) && value.length > 0 && value.every((one) => isChoice(one, field)),
+	],
+	collection: ['a group of fields', isObject],
+};
+
+/**
+ * Reads the fields, each as the node describes it, and the credential. n8n leaves out the fields that it
+ * does not show, which then have their defaults.
+ * @throws {SettingError} what a field or the credential holds could let in anybody, or nobody
+ */
+export async function readSettings(context: Context): Promise<Settings> {
+	const fields = properties.filter(({ type }) => type !== 'notice');
+	const values = fields.map((field) => [
+		field.name,
+		check(context, field, parameter(context, field)),
+	]);
+	const settings = Object.fromEntries(values) as Settings;
+	return { ...settings, ...(await readCredential(context, settings)) };
+}
+
+function check(context: Context, field: INodeProperties, value: unknown): unknown {
+	const [wanted, isTaken] = TAKEN[HEADERS.includes(field.name) ? 'header' : field.type]!;
+	if (!isTaken(value, field)) {
+		throw new SettingError(context.getNode(), `'${field.displayName}' is not ${wanted}`, {
+			description: 'Check the field, and the expression in it. Until then, no event is accepted.',
 		});
-	const text = (label: string, value: unknown): string => {
-		if (typeof value !== 'string') throw invalid(label, 'a text');
-		return value.trim();
-	};
-	const headerName = (label: string, value: unknown): string => {
-		const name = typeof value === 'string' ? value.trim() : '';
-		// A token of RFC 9110, section 5.6.2.
-		if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalid(label, 'the name of a header');
-		return name;
-	};
-	const tolerance = (): number => {
-		const value = parameter('timestampTolerance');
-		if (typeof value === 'number' && value >= 1 && value <= MOST_TOLERANCE) return value;
-		throw invalid('Timestamp Tolerance', `a number of seconds from 1 to ${MOST_TOLERANCE}`);
-	};
-
-	const verification = (): Verification => {
-		const kind = parameter('verification');
-		const signatureHeader = () => headerName('Header Name', parameter('headerName'));
-		switch (kind) {
-			case 'none':
-				return { kind };
-			case 'header':
-				return { kind, headerName: signatureHeader() };
-			case 'standardWebhooks':
-				return { kind, tolerance: tolerance() };
-			case 'timestampedSignature':
-				return { kind, headerName: signatureHeader(), tolerance: tolerance() };
-			case 'hmac': {
-				const encoding = parameter('signatureEncoding');
-				if (encoding !== 'hex' && encoding !== 'base64') {
-					throw invalid('Signature Encoding', 'one of its choices');
-				}
-				const prefix = text('Signature Prefix', parameter('signaturePrefix'));
-				const signed = { kind, headerName: signatureHeader(), encoding, prefix } as const;
-				const timestampHeader = text('Timestamp Header', parameter('timestampHeader'));
-				if (timestampHeader === '') return signed;
-				const name = headerName('Timestamp Header', timestampHeader);
-				return { ...signed, timestamp: { headerName: name, tolerance: tolerance() } };
-			}
-			default:
-				throw invalid('Verification', 'one of its choices');
-		}
-	};
-
-	const events = parameter('events');
-	if (!isListOf(SELECTABLE, events)) throw invalid('Trigger On', 'a list of its choices');
-	const options = parameter('options');
-	if (!isObject(options)) throw invalid('Options', 'a group of fields');
-	const { eventNamePath = '', eventIdPath = '', includeHeaders = false } = options;
-	if (typeof includeHeaders !== 'boolean') {
-		throw invalid('Include Headers and Query', 'on or off');
 	}
-	return {
-		events,
-		verification: verification(),
-		paths: {
-			namePath: text('Event Name Path', eventNamePath),
-			idPath: text('Event ID Path', eventIdPath),
-		},
-		includeHeaders,
-	};
+	if (typeof value === 'string') return value.trim();
+	if (!isObject(value)) return value;
+	const inner = (field.options as INodeProperties[]).map((option) => {
+		const { [option.name]: chosen = option.default } = value;
+		return [option.name, check(context, option, chosen)];
+	});
+	return Object.fromEntries(inner);
+}
+
+function isChoice(value: unknown, { options = [] }: INodeProperties): boolean {
+	return options.some((option) => 'value' in option && option.value === value);
+}
+
+/** @returns undefined, which no field takes, where the expression fails */
+function parameter(context: Context, field: INodeProperties): unknown {
+	try {
+		return context.getNodeParameter(field.name, field.default);
+	} catch {
+		return undefined;
+	}
 }
 
 /**
- * The secrets that a request may prove: the credential's present one, and an older one while the
- * service changes over. Blanks around them, which come with pasting, do not count.
- *
- * @throws {SettingError} there is none, or it is not of the kind that the verification takes
+ * n8n gives no credential to a trigger that verifies nothing. Blanks around a secret, which come with
+ * pasting, do not count.
  */
-export async function readSecrets(context: Context, { kind }: Verification): Promise<string[]> {
-	if (kind === 'none') return [];
-	const { webhookSecret, olderWebhookSecret = '' } =
-		await context.getCredentials('resumeManagementApi');
-	const secrets = [webhookSecret, olderWebhookSecret].map((secret) =>
-		typeof secret === 'string' ? secret.trim() : '',
-	);
-	if (secrets[0] === '') {
+async function readCredential(
+	context: Context,
+	{ verification }: Verification,
+): Promise<Pick<Settings, 'webhookSecrets' | 'secrets'>> {
+	if (verification === 'none') return { webhookSecrets: [], secrets: secretsOf([]) };
+	const credential = await context.getCredentials('resumeManagementApi');
+	const text = (value: unknown) => (typeof value === 'string' ? value.trim() : '');
+	const [present, older] = [credential.webhookSecret, credential.olderWebhookSecret].map(text);
+	if (!present) {
 		throw new SettingError(context.getNode(), "The credential's Webhook Secret is empty", {
 			description: "Enter it in the credential, or set Verification to 'None'.",
 		});
 	}
-	const given = secrets.filter((secret) => secret !== '');
-	if (kind === 'standardWebhooks' && given.some((secret) => standardKey(secret) === undefined)) {
+	const webhookSecrets = older ? [present, older] : [present];
+	if (verification === 'standardWebhooks' && !webhookSecrets.every(standardKey)) {
 		throw new SettingError(context.getNode(), 'A webhook secret is not one of Standard Webhooks', {
 			description:
 				'Such a secret is Base64, usually after the prefix whsec_. Enter the whole secret in the credential, or choose another verification.',
 		});
 	}
-	return given;
-}
-
-function isListOf(choices: readonly string[], value: unknown): value is string[] {
-	return Array.isArray(value) && value.length > 0 && value.every((one) => choices.includes(one));
+	// What is left without the prefix is the secret, and is found in the whole text, too.
+	const hidden = [...webhookSecrets.map(withoutPrefix), text(credential.privateKey)];
+	return { webhookSecrets, secrets: secretsOf(hidden) };
 }

@@ -1,143 +1,127 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How a request shows that it comes from the service. */
-export type Verification =
-	| { kind: 'none' }
-	| { kind: 'header'; headerName: string }
-	| {
-			kind: 'hmac';
-			headerName: string;
-			encoding: Encoding;
-			/** What stands before the signature, such as `sha256=`. */
-			prefix: string;
-			timestamp?: { headerName: string; tolerance: Seconds };
-	  }
-	/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
-	| { kind: 'standardWebhooks'; tolerance: Seconds }
-	/** One header with `t=<time>,v1=<signature>`: https://docs.stripe.com/webhooks#verify-manually */
-	| { kind: 'timestampedSignature'; headerName: string; tolerance: Seconds };
-
-type Encoding = 'hex' | 'base64';
-
-/** By how much a timestamp may differ from this machine's clock. */
-type Seconds = number;
-
-/** Node's parsed headers: names in lower case. */
-export type Headers = Record<string, string | string[] | undefined>;
-
-/** What a request offers as its signature. */
-interface Proof {
-	/** One of them has to be right. */
-	signatures: string[];
-	encoding: Encoding;
-	/** What is signed before the body. */
-	before: string;
-	timestamp?: { text: string; tolerance: Seconds; headerName: string };
+/** How a request shows that it comes from the service; the names are those of the node's fields. */
+export interface Verification {
+	/**
+	 * `standardWebhooks`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+	 * `timestampedSignature`: https://docs.stripe.com/webhooks#verify-manually
+	 */
+	verification: 'none' | 'header' | 'hmac' | 'standardWebhooks' | 'timestampedSignature';
+	headerName: string;
+	signatureEncoding: 'hex' | 'base64';
+	/** The text before the signature, such as `sha256=`. */
+	signaturePrefix: string;
+	/** '' where only the body is signed. */
+	timestampHeader: string;
+	/** Seconds by which a timestamp may differ from this machine's clock. */
+	timestampTolerance: number;
+	/** Each of them is accepted. None of them is empty: anybody can sign with an empty one. */
+	webhookSecrets: string[];
 }
 
-/** The header whose value is the same each time that Standard Webhooks sends a message. */
-const MESSAGE_ID = 'webhook-id';
+/** A request as it came. */
+export interface Delivery {
+	/** Their names are in lower case. */
+	headers: Record<string, string | string[] | undefined>;
+	/** The bytes, which an HMAC-SHA256 signs. */
+	body: Buffer;
+	receivedAt: Date;
+}
+
+/** The headers of Standard Webhooks. The ID is the same each time that a message is sent. */
+const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
 /**
- * Says why a request is not the service's, or undefined when it is. Compares in constant time, and
- * takes no longer than in proportion to what was sent.
- * @param secrets of which either may be used; empty ones are not
- * @param body the bytes as they came, over which an HMAC-SHA256 is made
- * @param now Unix milliseconds
+ * Why a request is not the service's, as a sentence; undefined when it is. Compares in constant time,
+ * and takes time in proportion to the length of the request.
  */
-export function rejection(
-	verification: Verification,
-	secrets: string[],
-	headers: Headers,
-	body: Buffer,
-	now: number,
-): string | undefined {
-	if (verification.kind === 'none') return undefined;
-	// An empty secret would let anybody in who signs with one.
-	const usable = secrets.filter((secret) => secret !== '');
-	if (usable.length === 0) return 'No webhook secret is set in n8n.';
-	if (verification.kind === 'header') {
-		const given = header(headers, verification.headerName);
-		if (given === undefined) return missing(verification.headerName);
-		return usable.some((secret) => equal(given, secret)) ? undefined : 'The secret is wrong.';
+export function rejection(settings: Verification, delivery: Delivery): string | undefined {
+	const { verification, webhookSecrets, timestampTolerance } = settings;
+	if (verification === 'none') return undefined;
+	const names = headerNames(settings);
+	const values = names.map((name) => header(delivery, name));
+	const missing = values.indexOf('');
+	if (missing >= 0) return `The header ${names[missing]} is missing.`;
+	if (verification === 'header') {
+		const isRight = webhookSecrets.some((secret) => equal(digest(values[0]!), digest(secret)));
+		return isRight ? undefined : 'The secret is wrong.';
 	}
-	const proof = readProof(verification, headers);
-	if (typeof proof === 'string') return proof;
-	const { signatures, encoding, before, timestamp } = proof;
-	if (timestamp) {
-		// No more digits than Unix seconds have, so that milliseconds are told from them.
-		if (!/^[0-9]{1,12}$/.test(timestamp.text)) {
-			return `The header ${timestamp.headerName} is not a Unix time.`;
-		}
-		// Whatever is no number fails this, too.
-		if (!(Math.abs(now / 1000 - Number(timestamp.text)) <= timestamp.tolerance)) {
-			return 'The timestamp is too old, or in the future.';
-		}
+	const { parts, prefix, encoding, signed } = readProof(settings, values);
+	const time = signed.at(-1);
+	if (time !== undefined) {
+		// Unix seconds have no more digits than that; milliseconds have.
+		if (!/^[0-9]{1,12}$/.test(time)) return 'The timestamp is not a Unix time in seconds.';
+		const difference = Math.abs(delivery.receivedAt.getTime() / 1000 - Number(time));
+		const isTimely = difference <= timestampTolerance;
+		if (!isTimely) return 'The timestamp is too old, or in the future.';
 	}
-	const isRight = usable.some((secret) => {
-		const key = verification.kind === 'standardWebhooks' ? standardKey(secret) : secret;
+	const before = signed.map((text) => `${text}.`).join('');
+	const given = valuesOf(parts, prefix).map((signature) => plain(signature, encoding));
+	const isRight = webhookSecrets.some((secret) => {
+		const key = verification === 'standardWebhooks' ? standardKey(secret) : secret;
 		if (key === undefined) return false;
-		const expected = createHmac('sha256', key).update(before).update(body).digest(encoding);
-		return signatures.some((signature) => isSignature(signature, expected, encoding));
+		const hmac = createHmac('sha256', key).update(before).update(delivery.body);
+		const expected = plain(hmac.digest(encoding), encoding);
+		return given.some((one) => equal(Buffer.from(one), Buffer.from(expected)));
 	});
 	return isRight ? undefined : 'The signature is wrong.';
 }
 
-/** The ID that a verified request carries beside its body, where its kind has one. */
-export function signedId({ kind }: Verification, headers: Headers): string | undefined {
-	return kind === 'standardWebhooks' ? header(headers, MESSAGE_ID) : undefined;
+/** The ID that a verified request carries beside its body, if its kind of verification has one. */
+export function signedId(settings: Verification, delivery: Delivery): string | undefined {
+	if (settings.verification !== 'standardWebhooks') return undefined;
+	return header(delivery, STANDARD_HEADERS[0]!);
 }
 
-/** The key of a Standard Webhooks secret: Base64, often behind `whsec_`. Undefined for other texts. */
+/** The Base64 of a Standard Webhooks secret, which often follows `whsec_`. */
+export function withoutPrefix(secret: string): string {
+	return secret.replace(/^whsec_/, '');
+}
+
+/** The key of a Standard Webhooks secret; undefined for any other text. */
 export function standardKey(secret: string): Buffer | undefined {
-	const text = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret;
+	const text = withoutPrefix(secret);
 	const key = Buffer.from(text, 'base64');
 	const isBase64 = key.toString('base64').slice(0, text.length) === text;
 	return key.length > 0 && isBase64 ? key : undefined;
 }
 
-/** @returns a sentence where there is nothing to verify */
-function readProof(
-	verification: Exclude<Verification, { kind: 'none' | 'header' }>,
-	headers: Headers,
-): Proof | string {
-	if (verification.kind === 'standardWebhooks') {
-		const id = header(headers, MESSAGE_ID);
-		if (id === undefined) return missing(MESSAGE_ID);
-		const headerName = 'webhook-timestamp';
-		const text = header(headers, headerName) ?? '';
-		const signatures = header(headers, 'webhook-signature');
-		if (signatures === undefined) return missing('webhook-signature');
-		return {
-			signatures: valuesOf(signatures.split(' '), 'v1,'),
-			encoding: 'base64',
-			before: `${id}.${text}.`,
-			timestamp: { text, headerName, tolerance: verification.tolerance },
-		};
+/** The headers that a request must have. */
+function headerNames({ verification, headerName, timestampHeader }: Verification): string[] {
+	if (verification === 'standardWebhooks') return STANDARD_HEADERS;
+	const isTimed = verification === 'hmac' && timestampHeader !== '';
+	return isTimed ? [headerName, timestampHeader] : [headerName];
+}
+
+/** The one value of a header; '' where it is missing, empty or repeated. */
+function header({ headers }: Delivery, name: string): string {
+	const value = headers[name.toLowerCase()];
+	return typeof value === 'string' ? value.trim() : '';
+}
+
+/** What a request offers as its proof. */
+interface Proof {
+	/** Some of them are signatures, after the prefix; one of those has to be right. */
+	parts: string[];
+	prefix: string;
+	encoding: Verification['signatureEncoding'];
+	/** What is signed before the body, each with a full stop after it; the last is the time. */
+	signed: string[];
+}
+
+/** @param values those of {@link headerNames} */
+function readProof(settings: Verification, values: string[]): Proof {
+	const { verification, signatureEncoding: encoding, signaturePrefix: prefix } = settings;
+	if (verification === 'standardWebhooks') {
+		const [id = '', time = '', signatures = ''] = values;
+		return { parts: signatures.split(' '), prefix: 'v1,', encoding: 'base64', signed: [id, time] };
 	}
-	const { headerName } = verification;
-	const given = header(headers, headerName);
-	if (given === undefined) return missing(headerName);
-	if (verification.kind === 'timestampedSignature') {
-		const parts = given.split(',').map((part) => part.trim());
-		const [text, ...others] = valuesOf(parts, 't=');
-		if (text === undefined || others.length > 0)
-			return `The header ${headerName} does not hold exactly one time.`;
-		return {
-			signatures: valuesOf(parts, 'v1='),
-			encoding: 'hex',
-			before: `${text}.`,
-			timestamp: { text, headerName, tolerance: verification.tolerance },
-		};
-	}
-	const { encoding, prefix, timestamp } = verification;
-	const text = timestamp && (header(headers, timestamp.headerName) ?? '');
-	return {
-		signatures: valuesOf([given], prefix),
-		encoding,
-		before: text === undefined ? '' : `${text}.`,
-		...(timestamp && text !== undefined && { timestamp: { ...timestamp, text } }),
-	};
+	const [first = '', ...times] = values;
+	if (verification === 'hmac') return { parts: [first], prefix, encoding, signed: times };
+	const parts = first.split(',').map((part) => part.trim());
+	// Two times are no Unix time, and neither is none.
+	const time = valuesOf(parts, 't=').join(' ');
+	return { parts, prefix: 'v1=', encoding: 'hex', signed: [time] };
 }
 
 /** What follows the prefix, in those that have it. */
@@ -145,27 +129,16 @@ function valuesOf(parts: string[], prefix: string): string[] {
 	return parts.filter((part) => part.startsWith(prefix)).map((part) => part.slice(prefix.length));
 }
 
-function missing(headerName: string): string {
-	return `The header ${headerName} is missing.`;
+/** A signature as it is compared: hex in any case, base64 with or without padding. */
+function plain(signature: string, encoding: Proof['encoding']): string {
+	return encoding === 'hex' ? signature.toLowerCase() : signature.replace(/=$/, '');
 }
 
-/** The one value of a header; undefined where it is missing, empty or repeated. */
-function header(headers: Headers, name: string): string | undefined {
-	const value = headers[name.toLowerCase()];
-	return typeof value === 'string' ? value.trim() || undefined : undefined;
+/** Secrets are compared by their digests, so that not even their length shows. */
+function digest(secret: string): Buffer {
+	return createHash('sha256').update(secret).digest();
 }
 
-/** Hex in any case; base64 with or without padding. */
-function isSignature(given: string, expected: string, encoding: Encoding): boolean {
-	const isUnpadded = encoding === 'base64' && given.length === expected.length - 1;
-	const signature = encoding === 'hex' ? given.toLowerCase() : isUnpadded ? `${given}=` : given;
-	// The length of a signature is no secret, and timingSafeEqual takes equal ones alone.
-	const [one, other] = [Buffer.from(signature), Buffer.from(expected)];
+function equal(one: Buffer, other: Buffer): boolean {
 	return one.length === other.length && timingSafeEqual(one, other);
-}
-
-/** Compares digests, so that not even the length of a secret shows. */
-function equal(a: string, b: string): boolean {
-	const digest = (text: string) => createHash('sha256').update(text).digest();
-	return timingSafeEqual(digest(a), digest(b));
 }

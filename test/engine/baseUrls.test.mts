@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { projectRoot } from '../../host/paths.mts';
-import { runNode } from '../support/engine.mts';
 import { userGet } from '../support/parameters.mts';
-import { http, type RawServer, startRawServer } from '../support/rawServer.mts';
+import { http } from '../support/rawServer.mts';
+import { useRawService } from '../support/service.mts';
 
 /**
  * The Base URL of the credential and what others know of URLs: the inputs of the web platform tests of
@@ -20,29 +20,20 @@ const cases = JSON.parse(readFileSync(join(projectRoot, fixture), 'utf8')) as Ar
 	failure?: boolean;
 }>;
 
-let proxy: RawServer;
 const asked: string[] = [];
-
-beforeAll(async () => {
-	proxy = await startRawServer((socket, { method, path }) => {
-		asked.push(new URL(method === 'CONNECT' ? `https://${path}` : path).origin);
-		socket.end(http(502, {}));
-	});
+const proxy = useRawService(({ method, path }) => {
+	asked.push(new URL(method === 'CONNECT' ? `https://${path}` : path).origin);
+	return http(502, {});
 });
-
-afterAll(async () => await proxy.close());
 
 /** Reads a user of the service at this address; answers where requests went, and the error's words. */
 async function use(baseUrl: string) {
 	asked.length = 0;
-	const { error } = await runNode({
-		parameters: {
-			...userGet('1'),
-			options: { retries: 0 },
-			requestOptions: { proxy: `http://127.0.0.1:${proxy.port}` },
-		},
-		credential: { baseUrl, privateKey: 'private-key' },
-	});
+	const requestOptions = { proxy: proxy.credential().baseUrl.replace('/v1', '') };
+	const { error } = await proxy.run(
+		{ ...userGet('1'), options: { retries: 0 }, requestOptions },
+		{ credential: { baseUrl, privateKey: 'private-key' } },
+	);
 	return { asked: [...asked], message: error!.message };
 }
 

@@ -1,33 +1,22 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { runNode } from '../support/engine.mts';
-import { http, type RawServer, startRawServer } from '../support/rawServer.mts';
+import { byId } from '../support/parameters.mts';
+import { useRawService } from '../support/service.mts';
 
 /** What a write sends says what its user meant, or is an error that names the field, and nothing is sent. */
 
-let server: RawServer;
-beforeAll(async () => {
-	const success = http(200, {}, '{"status":"success","data":{"id":1}}');
-	server = await startRawServer((socket) => void socket.end(success));
-});
-beforeEach(() => void (server.requests.length = 0));
-afterAll(() => server.close());
+const { requests, run } = useRawService(() => ({ status: 'success', data: { id: 1 } }));
 
 const OPERATIONS: INodeParameters[] = [
 	{ resource: 'customRequest', operation: 'send', path: 'x' },
 	{ resource: 'customRequest', operation: 'send', path: 'x', method: 'DELETE' },
-	{ resource: 'resume', operation: 'create', userId: { __rl: true, mode: 'id', value: '1' } },
+	{ resource: 'resume', operation: 'create', userId: byId('1') },
 	{ resource: 'user', operation: 'getToken' },
 ];
 
 async function send(more: INodeParameters, operation = OPERATIONS[0]!) {
-	const { outputs } = await runNode({
-		parameters: { ...operation, ...more },
-		credential: { baseUrl: `http://127.0.0.1:${server.port}/v1`, privateKey: 'private-key' },
-		node: { onError: 'continueRegularOutput' },
-	});
-	const { error } = outputs[0]![0]!.json as { error?: { message: string } };
-	return { error: error?.message, sent: server.requests.map(({ path, body }) => ({ path, body })) };
+	const { error } = await run({ ...operation, ...more });
+	return { error: error?.message, sent: requests.map(({ path, body }) => ({ path, body })) };
 }
 
 const json = (jsonBody: string): INodeParameters => ({ specifyBody: 'json', jsonBody });
@@ -43,13 +32,12 @@ test.each([
 	['={{ new String("{}") }}', 'is not a JSON object'],
 	['={{ [] }}', 'is not a JSON object'],
 	['{"a": 1', 'is not a JSON object'],
-	['={{ ({ a: NaN }) }}', 'holds a value that JSON has no form for'],
-	['={{ ({ a: [1, { b: () => 1 }] }) }}', 'holds a value that JSON has no form for'],
-	['={{ ({ a: new Date(NaN) }) }}', 'holds a value that JSON has no form for'],
-	['={{ ({ a: [undefined] }) }}', 'holds a value that JSON has no form for'],
-	['{"id": 12345678901234567890}', 'holds a number with too many digits'],
-	['{"id": [1, -9007199254740993]}', 'holds a number with too many digits'],
-	['{"x": 1e999}', 'holds a number with too many digits'],
+	['={{ ({ a: NaN }) }}', "holds a value that JSON can't express"],
+	['={{ ({ a: [1, { b: () => 1 }] }) }}', "holds a value that JSON can't express"],
+	['={{ ({ a: new Date(NaN) }) }}', "holds a value that JSON can't express"],
+	['={{ ({ a: [undefined] }) }}', "holds a value that JSON can't express"],
+	['={{ ({ id: 12345678901234567890 }) }}', 'holds a number whose digits were lost'],
+	['={{ ({ id: [1, -9007199254740993] }) }}', 'holds a number whose digits were lost'],
 ])('JSON Body %s is refused', async (body, problem) => {
 	for (const operation of OPERATIONS) {
 		const { error, sent } = await send(json(body), operation);
@@ -61,6 +49,8 @@ test.each([
 test.each([
 	['{"id": "12345678901234567890 1e999", "n": -9007199254740991.0}', undefined],
 	['{"text": "a \\" 12345678901234567890"}', undefined],
+	['{"id": 12345678901234567890}', '{"id":"12345678901234567890"}'],
+	['{"id": [1, -9007199254740993, 1e999]}', '{"id":[1,"-9007199254740993","1e999"]}'],
 	[
 		'={{ ({ a: [1.5, null, true, { b: "c" }], d: undefined }) }}',
 		'{"a":[1.5,null,true,{"b":"c"}]}',
@@ -81,7 +71,7 @@ test.each([
 	'={{ /x/ }}',
 ])('Body Fields with %s are refused', async (value) => {
 	const { error, sent } = await send(field(value));
-	expect(error).toBe("'Body Fields' holds a value that JSON has no form for [item 0]");
+	expect(error).toBe("'Body Fields: v' holds a value that JSON can't express [item 0]");
 	expect(sent).toEqual([]);
 });
 

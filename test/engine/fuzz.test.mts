@@ -1,32 +1,18 @@
 import fc from 'fast-check';
-import type { INodeParameters, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import { loadNodeType, runNode } from '../support/engine.mts';
-import { http, type RawServer, startRawServer } from '../support/rawServer.mts';
+import { offered } from '../support/operations.mts';
+import { byEmail } from '../support/parameters.mts';
+import { http } from '../support/rawServer.mts';
+import { useRawService } from '../support/service.mts';
 
 /**
  * Each parameter of each operation with values of all kinds, as an expression may give them: what is no
  * valid value is an error of its item, which names the field, and nothing is sent.
  */
 
-let server: RawServer;
-beforeAll(async () => {
-	server = await startRawServer((socket) => {
-		const body = { status: 'success', data: { plan_id: 'pro', users: [{ id: 1, email: 'a@b' }] } };
-		socket.end(http(200, { 'Content-Type': 'application/json' }, JSON.stringify(body)));
-	});
-});
-afterAll(() => server.close());
-
-const VALID: INodeParameters = {
-	userId: { __rl: true, mode: 'id', value: '1' },
-	resumeId: { __rl: true, mode: 'id', value: '1' },
-	email: 'nathan@example.com',
-	planId: 'pro',
-	path: 'connect',
-	method: 'POST',
-	binaryPropertyName: 'data',
-};
+const ANSWER = { status: 'success', data: { plan_id: 'pro', users: [{ id: 1, email: 'a@b' }] } };
+const { requests, run } = useRawService(() => http(200, {}, JSON.stringify(ANSWER)));
 
 /** Values that JSON has, and some that only an expression gives. */
 const value = fc.oneof(
@@ -39,35 +25,18 @@ const value = fc.oneof(
 const UNWANTED = /object%20Object|%5Bobject|\[object|NaN|undefined|Infinity/;
 
 test('every parameter takes what is valid, and refuses the rest with its name', async () => {
-	const { properties } = (await loadNodeType('resumeManagement')).description;
-	const operations = properties
-		.filter(({ name }) => name === 'operation')
-		.flatMap(({ displayOptions, options }) =>
-			(options as INodePropertyOptions[]).map(({ value: operation }) => ({
-				resource: displayOptions!.show!.resource![0] as string,
-				operation: String(operation),
-			})),
-		);
-	const fieldsOf = ({ resource, operation }: (typeof operations)[number]) =>
-		properties.filter(({ displayOptions, type, name }) => {
-			const { resource: resources, operation: shown } = displayOptions?.show ?? {};
-			const isInput = type !== 'notice' && name !== 'toolDescription';
-			return isInput && resources?.includes(resource) && shown?.includes(operation);
-		});
-	const paths = operations.flatMap((operation) =>
-		fieldsOf(operation).flatMap((field) => pathsOf(field).map((path) => ({ operation, path }))),
+	const paths = (await offered()).flatMap(({ fields, parameters }) =>
+		fields.flatMap((field) => pathsOf(field).map((path) => ({ parameters, path }))),
 	);
 	expect(paths.length).toBeGreaterThan(40);
 
 	const property = fc.asyncProperty(fc.constantFrom(...paths), value, async (target, given) => {
-		const before = server.requests.length;
-		const { outputs } = await runNode({
-			parameters: withValue({ ...VALID, ...target.operation }, target.path),
-			credential: { baseUrl: `http://127.0.0.1:${server.port}/v1`, privateKey: 'private-key' },
+		const before = requests.length;
+		const { outputs } = await run(withValue(target.parameters, target.path), {
 			items: [{ given } as never],
 			node: { onError: 'continueRegularOutput' },
 		});
-		const sent = server.requests.slice(before);
+		const sent = requests.slice(before);
 		for (const { path, body } of sent) expect(`${path} ${body}`).not.toMatch(UNWANTED);
 		const items = outputs[0]!;
 		if (sent.length === 0) {
@@ -107,7 +76,7 @@ function withValue(parameters: INodeParameters, [name, ...rest]: string[]): INod
 		return {
 			...parameters,
 			// Shown where a user is named by e-mail.
-			...(rest[0]!.startsWith('users') && { userId: { __rl: true, mode: 'email', value: 'a@b' } }),
+			...(rest[0]!.startsWith('users') && { userId: byEmail('a@b') }),
 			options: { [rest[0]!]: option },
 		};
 	}

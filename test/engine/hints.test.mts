@@ -1,9 +1,9 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { type Sandbox, startSandbox } from '../../sandbox/server.mts';
-import { runNode, shownHints } from '../support/engine.mts';
+import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { shownHints } from '../support/engine.mts';
 import { userGet } from '../support/parameters.mts';
+import { useSandbox } from '../support/service.mts';
 
 /** Which hints n8n's editor shows: it evaluates the conditions of some, and a run adds others. */
 
@@ -24,18 +24,9 @@ test('1,000 items are none too many, and 1,001 are', async () => {
 });
 
 describe('hints of a run', () => {
-	let sandbox: Sandbox;
-	beforeEach(async () => {
-		sandbox = await startSandbox({ port: 0 });
-	});
-	afterEach(() => sandbox.close());
-
-	const hintsOf = async (parameters: INodeParameters, node: object = {}) => {
-		const credential = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live };
-		const { run } = await runNode({ parameters, credential, node });
-		const { hints = [] } = run.data.resultData.runData['Resume Management']![0]!;
-		return hints.map(({ message }) => message);
-	};
+	const service = useSandbox();
+	const hintsOf = async (parameters: INodeParameters, node: object = {}) =>
+		(await service.run(parameters, { node })).hints;
 	const purchase = { ...upgrade, email: 'emma.larsen@example.com', planId: SANDBOX_PLANS.pro };
 
 	test('an upgrade that returns seconds says so', async () => {

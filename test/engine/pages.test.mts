@@ -1,37 +1,25 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
-import { startSandbox } from '../../sandbox/server.mts';
-import { callTool, type EngineResult, runNode } from '../support/engine.mts';
 import { byId } from '../support/parameters.mts';
-import { http, type RawServer, startRawServer } from '../support/rawServer.mts';
+import { http } from '../support/rawServer.mts';
+import { useRawService, useSandbox } from '../support/service.mts';
 
-/** Lists that are read page by page, as the option Pagination says. */
+/**
+ * Lists that are read page by page, as the option Pagination says: what is asked for, and what the user
+ * reads. That what comes out is the whole list, or an error: lists.test.mts.
+ */
 
 const PRIVATE_KEY = 'private-key-of-the-pages';
 
 type Service = (query: URLSearchParams, request: number) => unknown;
 
-let server: RawServer | undefined;
-afterEach(async () => {
-	await server?.close();
-	server = undefined;
-});
-
-/** A service that answers what the function gives: JSON, or a whole HTTP answer where it is a text. */
-async function serve(service: Service) {
-	server = await startRawServer((socket, { path, index }) => {
-		const answer = service(new URL(path, 'http://service').searchParams, index);
-		socket.end(
-			typeof answer === 'string'
-				? answer
-				: http(200, { 'Content-Type': 'application/json' }, JSON.stringify(answer)),
-		);
-	});
-	return { baseUrl: `http://127.0.0.1:${server.port}/v1`, privateKey: PRIVATE_KEY };
-}
+let service: Service;
+const { requests, run } = useRawService(
+	({ path, index }) => service(new URL(path, 'http://service').searchParams, index),
+	PRIVATE_KEY,
+);
 /** What each request asked for, without its path. */
-const queries = () => server!.requests.map(({ path }) => path.split('?')[1] ?? '');
+const queries = () => requests.map(({ path }) => path.split('?')[1] ?? '');
 
 const records = (from: number, to: number) =>
 	Array.from({ length: Math.max(0, to - from) }, (_, index) => ({ id: from + index }));
@@ -57,219 +45,238 @@ function getAll(pagination?: INodeParameters, rest: INodeParameters = {}): INode
 }
 const page = { parameterName: 'page' };
 const sized = { ...page, sizeParameterName: 'size', pageSize: 10 };
+const cursor = { mode: 'cursor', parameterName: 'after', cursorPath: 'meta.next' };
+const offset = { mode: 'offset', parameterName: 'skip' };
 
-const idsOf = ({ outputs }: EngineResult) => outputs[0]!.map(({ json }) => json.id);
 const ids = (count: number) => records(0, count).map(({ id }) => id);
-const hintsOf = ({ run }: EngineResult) =>
-	(run.data.resultData.runData['Resume Management']!.at(-1)!.hints ?? []).map(
-		({ message }) => message,
-	);
+const at = (query: URLSearchParams, name: string) => Number(query.get(name) ?? 0);
+/** Rows of a list, without those that the service hides. */
+const rows = (start: number, end: number, hidden: number[] = []) =>
+	records(start, end).filter(({ id }) => !hidden.includes(id));
 
-describe('a page number', () => {
-	test('is counted up until a page is empty', async () => {
-		const result = await runNode({
-			parameters: getAll(page),
-			credential: await serve(numbered(20)),
-		});
-		expect(idsOf(result)).toEqual(ids(20));
-		expect(queries()).toEqual(['page=1', 'page=2', 'page=3']);
-		expect(hintsOf(result)).toEqual([]);
-	});
-
-	test('is counted up until a page is short, where a size is asked for', async () => {
-		const result = await runNode({
-			parameters: getAll(sized),
-			credential: await serve(numbered(25)),
-		});
-		expect(idsOf(result)).toEqual(ids(25));
-		expect(queries()).toEqual(['size=10&page=1', 'size=10&page=2', 'size=10&page=3']);
-	});
-
-	test('starts where the service starts to count', async () => {
-		const fromZero: Service = (query) => {
-			const start = Number(query.get('p')) * 10;
-			return records(start, Math.min(start + 10, 15));
-		};
-		const parameters = getAll({ parameterName: 'p', firstPage: 0 });
-		const result = await runNode({ parameters, credential: await serve(fromZero) });
-		expect(idsOf(result)).toEqual(ids(15));
-		expect(queries()).toEqual(['p=0', 'p=1', 'p=2']);
-	});
-
-	test('loses nothing where the service sends smaller pages than it is asked for', async () => {
-		const capped: Service = (query) => {
-			const start = (Number(query.get('page')) - 1) * 4;
-			return records(start, Math.min(start + 4, 10));
-		};
-		const result = await runNode({ parameters: getAll(sized), credential: await serve(capped) });
-		expect(idsOf(result)).toEqual(ids(10));
-	});
+test.each<[string, INodeParameters, Service, expected: unknown[], sent: string[]]>([
+	['the first page where it is empty', page, numbered(0), [], ['page=1']],
+	[
+		'an empty page, and not a short one',
+		sized,
+		(query) => rows(at(query, 'page') * 10 - 10, Math.min(at(query, 'page') * 10, 30), [12, 13]),
+		ids(30).filter((id) => id !== 12 && id !== 13),
+		[1, 2, 3, 4].map((number) => `size=10&page=${number}`),
+	],
+	[
+		'an empty page, where pages are counted from 0',
+		{ parameterName: 'p', firstPage: 0 },
+		(query) => records(at(query, 'p') * 10, Math.min(at(query, 'p') * 10 + 10, 15)),
+		ids(15),
+		['p=0', 'p=1', 'p=2'],
+	],
+	[
+		'as many records as the service says that there are',
+		page,
+		(query) => ({ ...(numbered(20)(query, 0) as object), meta: { total_count: '20' } }),
+		ids(20),
+		['page=1', 'page=2'],
+	],
+	[
+		'a page that says that there are no more',
+		page,
+		(query) => ({ ...(numbered(20)(query, 0) as object), hasNext: at(query, 'page') < 2 }),
+		ids(20),
+		['page=1', 'page=2'],
+	],
+	[
+		'an empty page, where hidden records count for the offset',
+		{ ...offset, sizeParameterName: 'take', pageSize: 100 },
+		(query) => rows(at(query, 'skip'), Math.min(at(query, 'skip') + 10, 23), [3, 21]),
+		ids(23).filter((id) => id !== 3 && id !== 21),
+		[0, 9, 19, 22, 23].map((start) => `take=100&skip=${start}`),
+	],
+])('a list ends with %s', async (_, pagination, answer, expected, sent) => {
+	service = answer;
+	const { error, items, hints } = await run(getAll(pagination));
+	expect(error).toBeUndefined();
+	expect(items.map(({ id }) => id)).toEqual(expected);
+	expect(queries()).toEqual(sent);
+	expect(hints).toEqual([]);
 });
 
-describe('an offset', () => {
-	test('goes on by what came, in the sandbox too', async () => {
-		const sandbox = await startSandbox({ port: 0, record: true });
-		try {
-			const parameters = getAll({
-				mode: 'offset',
-				parameterName: 'offset',
-				sizeParameterName: 'limit',
-				pageSize: 25,
-			});
-			const credential = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live };
-			const result = await runNode({ parameters, credential });
-			const all = sandbox.database.prepare('SELECT id FROM users ORDER BY id').all();
-			expect(idsOf(result)).toEqual(all.map(({ id }) => id));
-			expect(sandbox.requests.map(({ url }) => url)).toEqual([
-				'/v1/users?limit=25&offset=0',
-				'/v1/users?limit=25&offset=25',
-				'/v1/users?limit=25&offset=50',
-			]);
-		} finally {
-			await sandbox.close();
+const AGAIN = 'The service sent the same page again';
+const INCOMPLETE = 'The list is not complete';
+/** Its first page for ever, with the time in each record. */
+const deaf: Service = (_, request) => records(0, 10).map((one) => ({ ...one, request }));
+
+test.each<[string, INodeParameters, Service, message: string, description: string, sent: number]>([
+	['a page parameter that it does not know', page, deaf, AGAIN, "the parameter 'page'", 2],
+	[
+		'an offset that it does not know, with two users in turn',
+		offset,
+		(_, request) => records(0, request % 2 ? 10 : 11),
+		'The list did not end after 100 pages',
+		'',
+		100,
+	],
+	[
+		'a cursor that stays the same',
+		cursor,
+		(_, request) => ({ items: records(request * 7, request * 7 + 7), meta: { next: 'c' } }),
+		AGAIN,
+		'A cursor came twice',
+		2,
+	],
+	[
+		'something else than a cursor',
+		{ ...cursor, cursorPath: 'meta' },
+		() => ({ users: records(0, 10), meta: { next: 'c' } }),
+		"The answer has no cursor at 'meta'",
+		'Check Cursor Path in Pagination',
+		1,
+	],
+	[
+		'equal records without an ID, by page number',
+		page,
+		(query) => (at(query, 'page') < 4 ? [{ name: 'Ann' }, { name: at(query, 'page') }] : []),
+		AGAIN,
+		'A record without an ID came twice',
+		2,
+	],
+	[
+		'two records of one ID on a page',
+		page,
+		() => ['en', 'fr'].map((language) => ({ id: 1, language })),
+		'Different records of one page have the same ID',
+		'ask your account manager',
+		1,
+	],
+	[
+		'fewer records than it said first',
+		page,
+		(query) => ({ ...(numbered(15)(query, 0) as object), total: 17 - at(query, 'page') }),
+		INCOMPLETE,
+		'sent 15 records, and says that the list has 16',
+		3,
+	],
+	[
+		'another list on a later page',
+		page,
+		(query) => (at(query, 'page') < 2 ? { people: records(0, 10) } : { tips: [{ id: 'tip' }] }),
+		"The answer has no list at 'people'",
+		'Set Items Path',
+		2,
+	],
+	[
+		'a page after the other',
+		{ ...page, maxPages: 3 },
+		numbered(1_000),
+		'The list did not end after 3 pages',
+		'Max Pages in Pagination',
+		3,
+	],
+])('it is an error where the service sends %s', async (_, pagination, answer, ...expected) => {
+	service = answer;
+	const [message, description, sent] = expected;
+	for (const limited of [{}, { returnAll: false, limit: 2_000 }]) {
+		requests.length = 0;
+		const { error, outputs } = await run(getAll(pagination, limited));
+		expect(error?.message).toBe(message);
+		expect(error?.description).toContain(description);
+		expect(outputs.flat()).toEqual([]);
+		expect(queries()).toHaveLength(sent);
+	}
+});
+
+test('a hint says that the path of the cursor may be wrong, once for all items', async () => {
+	service = () => ({ items: records(0, 2) });
+	const parameters = { ...getAll(cursor), resource: 'resume', userId: byId('={{ $json.id }}') };
+	const { pairs, hints } = await run(parameters, { items: [{ id: 'a' }, { id: 'b' }] });
+	expect(pairs[0]).toEqual([0, 0, 1, 1]);
+	expect(hints).toEqual([expect.stringContaining("nothing at 'meta.next'")]);
+	service = () => ({ items: records(0, 10), total: 10 });
+	expect((await run(getAll(cursor))).hints).toEqual([]);
+});
+
+describe('without Pagination', () => {
+	test.each<object>([
+		{ total: 5_000 },
+		{ data: { 'page-info': { hasNextPage: 'true' } } },
+		{ meta: { pagination: { links: { nextPage: 2 } } } },
+	])('a list says by %j that it is not whole', async (sign) => {
+		service = () => ({ users: records(0, 20), ...sign });
+		const advice = 'add the option Pagination';
+		for (const simplify of [true, false]) {
+			const { error, outputs } = await run(getAll(undefined, { simplify }));
+			expect(error?.message).toBe(INCOMPLETE);
+			expect(error?.description).toMatch(new RegExp(`sent 20 records.*${advice}`));
+			expect(outputs.flat()).toEqual([]);
+		}
+		for (const limit of [50, 20]) {
+			const { items, hints } = await run(getAll(undefined, { returnAll: false, limit }));
+			expect(items).toEqual(records(0, 20));
+			expect(hints).toEqual(limit > 20 ? [expect.stringContaining(advice)] : []);
 		}
 	});
 
-	test('skips nothing where the service sends fewer than it is asked for', async () => {
-		const capped: Service = (query) => {
-			const start = Number(query.get('skip'));
-			return records(start, Math.min(start + 4, 10));
-		};
-		const parameters = getAll({
-			mode: 'offset',
-			parameterName: 'skip',
-			sizeParameterName: 'take',
-			pageSize: 100,
-		});
-		const result = await runNode({ parameters, credential: await serve(capped) });
-		expect(idsOf(result)).toEqual(ids(10));
-		expect(queries().map((query) => query.replace('take=100&', ''))).toEqual([
-			'skip=0',
-			'skip=4',
-			'skip=8',
-		]);
-	});
-});
-
-describe('a cursor', () => {
-	const cursor = { mode: 'cursor', parameterName: 'after', cursorPath: 'meta.next' };
-	const chained =
-		(end: object): Service =>
-		(query) => {
-			const start = query.has('after') ? Number(query.get('after')!.split('/')[1]) : 0;
-			const next = start + 10;
-			return { items: records(start, next), meta: next < 30 ? { next: `c/${next}` } : end };
-		};
-
 	test.each([
-		['null', { next: null }],
-		["''", { next: '' }],
-		['missing', {}],
-	])('is followed until it is %s', async (_, end) => {
-		const credential = await serve(chained(end));
-		const result = await runNode({ parameters: getAll(cursor), credential });
-		expect(idsOf(result)).toEqual(ids(30));
-		expect(queries()).toEqual(['', 'after=c%2F10', 'after=c%2F20']);
-		expect(hintsOf(result)).toEqual([]);
+		{ total: 20, next: null, has_more: false },
+		{ total: 3, count: 5_000, page: 1, links: { next: '', self: '/users' } },
+		{ next: 0, total: 'many', first: { total: 99 }, users_next: true },
+	])('%j does not say that there are more', async (signs) => {
+		service = () => ({ ...signs, users: records(0, 20) });
+		const { items, hints } = await run(getAll());
+		expect([items, hints]).toEqual([records(0, 20), []]);
 	});
 
-	test('that goes round in a circle ends the list, without a record twice', async () => {
-		const circle: Service = (query) => {
-			const start = Number(query.get('after') ?? 0);
-			return { items: records(start, start + 10), meta: { next: (start + 10) % 20 } };
-		};
-		const result = await runNode({ parameters: getAll(cursor), credential: await serve(circle) });
-		expect(idsOf(result)).toEqual(ids(20));
-		expect(queries()).toHaveLength(3);
+	test('one request is sent, and its list is cut by Limit', async () => {
+		service = () => records(0, 80);
+		const { items } = await run(getAll(undefined, { returnAll: false }));
+		expect(items).toEqual(records(0, 50));
+		expect(queries()).toEqual(['']);
 	});
 
-	test('that the first answer does not hold is told of, as its path may be wrong', async () => {
-		const credential = await serve(chained({}));
-		const parameters = getAll({ ...cursor, cursorPath: 'meta.nxt' });
-		const result = await runNode({ parameters, credential });
-		expect(idsOf(result)).toEqual(ids(10));
-		expect(hintsOf(result)).toEqual([expect.stringContaining("nothing at 'meta.nxt'")]);
+	test('what stands beside a list that Items Path names tells of it, too', async () => {
+		service = () => ({ result: { total: 21, page: { users: records(0, 20) } } });
+		const { error } = await run(getAll(undefined, { options: { itemsPath: 'result.page.users' } }));
+		expect(error?.message).toBe(INCOMPLETE);
 	});
 });
 
-describe('a service that ignores the parameter', () => {
-	const deaf: Service = (_, request) => ({ data: records(0, 10), time: request });
+describe('with the sandbox', () => {
+	const { sandbox, run: runThere, sent } = useSandbox();
 
-	test('gives each record once, and a hint', async () => {
-		const result = await runNode({ parameters: getAll(page), credential: await serve(deaf) });
-		expect(idsOf(result)).toEqual(ids(10));
-		expect(queries()).toHaveLength(2);
-		expect(hintsOf(result)).toEqual([expect.stringContaining("may not know the parameter 'page'")]);
+	test('an offset reads all users', async () => {
+		const size = { sizeParameterName: 'limit', pageSize: 25 };
+		const { items } = await runThere(getAll({ mode: 'offset', parameterName: 'offset', ...size }));
+		const all = sandbox().database.prepare('SELECT id FROM users ORDER BY id').all();
+		expect(items.map(({ id }) => ({ id }))).toEqual(all.map(({ id }) => ({ id })));
+		expect(sent()).toEqual(
+			[0, 25, 50, 60].map((start) => `GET /v1/users?limit=25&offset=${start}`),
+		);
 	});
-
-	test('gives one hint for all items', async () => {
-		const parameters = { ...getAll(page), resource: 'resume', userId: byId('={{ $json.id }}') };
-		const items = [{ id: 'a' }, { id: 'b' }];
-		const result = await runNode({ parameters, items, credential: await serve(deaf) });
-		expect(result.outputs[0]!.map(({ pairedItem }) => pairedItem)).toEqual([
-			...records(0, 10).map(() => ({ item: 0 })),
-			...records(0, 10).map(() => ({ item: 1 })),
-		]);
-		expect(hintsOf(result)).toHaveLength(1);
-	});
-});
-
-test('a list that does not end is an error that names the limit, and returns nothing', async () => {
-	const endless: Service = (query) => {
-		const start = Number(query.get('page')) * 10;
-		return records(start, start + 10);
-	};
-	const parameters = getAll({ ...page, maxPages: 3 });
-	const result = await runNode({ parameters, credential: await serve(endless) });
-	expect(result.error?.message).toBe('The list did not end after 3 pages');
-	expect(result.error?.description).toContain('Max Pages in Pagination');
-	expect(queries()).toHaveLength(3);
 });
 
 test('Limit ends a list early, in the middle of a page', async () => {
-	const parameters = getAll(page, { returnAll: false, limit: 15 });
-	const result = await runNode({ parameters, credential: await serve(numbered(100)) });
-	expect(idsOf(result)).toEqual(ids(15));
+	service = numbered(100);
+	const { items } = await run(getAll(page, { returnAll: false, limit: 15 }));
+	expect(items).toEqual(records(0, 15));
 	expect(queries()).toEqual(['page=1', 'page=2']);
 });
 
-test('an empty list is one request', async () => {
-	const result = await runNode({ parameters: getAll(page), credential: await serve(numbered(0)) });
-	expect(result.error).toBeUndefined();
-	expect(idsOf(result)).toEqual([]);
-	expect(queries()).toEqual(['page=1']);
-});
-
-test('without the option, one request is sent and its list is cut by Limit', async () => {
-	const whole: Service = () => records(0, 80);
-	const parameters = getAll(undefined, { returnAll: false });
-	const result = await runNode({ parameters, credential: await serve(whole) });
-	expect(idsOf(result)).toEqual(ids(50));
-	expect(queries()).toEqual(['']);
-});
-
 test('without Simplify, each page is an item', async () => {
-	const parameters = getAll(page, { simplify: false });
-	const result = await runNode({ parameters, credential: await serve(numbered(15)) });
-	expect(result.outputs[0]!.map(({ json }) => json)).toEqual([
+	service = numbered(15);
+	const { items } = await run(getAll(page, { simplify: false }));
+	expect(items).toEqual([
 		{ status: 'success', data: records(0, 10) },
 		{ status: 'success', data: records(10, 15) },
 	]);
 });
 
 test('Items Path and Query Parameters go for each page', async () => {
-	const nested: Service = (query) => ({
+	service = (query) => ({
 		a: [],
 		b: { users: (numbered(12)(query, 0) as { data: [] }).data },
 	});
-	const parameters = getAll(page, {
-		options: {
-			itemsPath: 'b.users',
-			queryParameters: { parameter: [{ name: 'role', value: 'x' }] },
-		},
-	});
-	const result = await runNode({ parameters, credential: await serve(nested) });
-	expect(idsOf(result)).toEqual(ids(12));
+	const queryParameters = { parameter: [{ name: 'role', value: 'x' }] };
+	const { items } = await run(getAll(page, { options: { itemsPath: 'b.users', queryParameters } }));
+	expect(items).toEqual(records(0, 12));
 	expect(queries()).toEqual(['role=x&page=1', 'role=x&page=2', 'role=x&page=3']);
 });
 
@@ -280,53 +287,30 @@ describe('each page goes through the pipeline', () => {
 			query.get('page') === '2' && request <= times ? answer : numbered(25)(query, request);
 
 	test('it is repeated after a failure that may pass', async () => {
-		const credential = await serve(failing(http(503, { 'Retry-After': '0' }), 2));
-		const result = await runNode({
-			parameters: getAll(sized, { options: { retries: 2 } }),
-			credential,
-		});
-		expect(idsOf(result)).toEqual(ids(25));
-		expect(queries().map((query) => query.at(-1))).toEqual(['1', '2', '2', '2', '3']);
-		expect(server!.requests.map(({ headers }) => headers.authentication)).toEqual(
-			Array.from({ length: 5 }, () => `Bearer ${PRIVATE_KEY}`),
-		);
+		service = failing(http(503, { 'Retry-After': '0' }), 2);
+		const { items } = await run(getAll(sized, { options: { retries: 2 } }));
+		expect(items).toEqual(records(0, 25));
+		expect(queries().map((query) => query.at(-1))).toEqual(['1', '2', '2', '2', '3', '4']);
+		const keys = new Set(requests.map(({ headers }) => headers.authentication));
+		expect([...keys]).toEqual([`Bearer ${PRIVATE_KEY}`]);
 	});
 
-	test('its error is the error of the item, without the pages before and without the key', async () => {
-		const answer = { status: 'error', errorCode: 'u-1', errorMessage: `locked ${PRIVATE_KEY}` };
-		const credential = await serve(failing(answer, Infinity));
-		const result = await runNode({
-			parameters: getAll(sized),
-			credential,
-			node: { onError: 'continueErrorOutput' },
-		});
-		expect(result.outputs[0]).toEqual([]);
-		expect(result.outputs[1]![0]!.json.error).toMatchObject({
-			message: 'The service answered: locked [hidden] (u-1)',
-			code: 'u-1',
-		});
-		expect(JSON.stringify(result.run)).not.toContain(PRIVATE_KEY);
+	test('its error is the error of the item, without the pages before', async () => {
+		service = failing({ status: 'error', errorCode: 'u-1' }, Infinity);
+		const node = { onError: 'continueErrorOutput' } as const;
+		const { items, failures } = await run(getAll(sized), { node });
+		expect([items, failures]).toMatchObject([[], [{ code: 'u-1' }]]);
 	});
 
 	test('none is sent after the execution is cancelled', async () => {
 		const cancel = new AbortController();
-		const credential = await serve((query, request) => {
+		service = (query, request) => {
 			if (request === 1) cancel.abort();
 			return numbered(1_000)(query, request);
-		});
+		};
 		const parameters = getAll(page, { options: { retries: 2 } });
-		await runNode({ parameters, credential, signal: cancel.signal }).catch(() => {});
+		await run(parameters, { signal: cancel.signal }).catch(() => {});
 		expect(queries().length).toBeLessThanOrEqual(2);
-	});
-
-	test("as an agent's tool too", async () => {
-		const [answer] = await callTool({
-			parameters: { toolDescription: 'A tool', ...getAll(sized) },
-			credential: await serve(numbered(25)),
-		});
-		const told = JSON.parse(answer!.answer as string) as object[];
-		expect(told).toEqual(records(0, 25));
-		expect(queries()).toHaveLength(3);
 	});
 });
 
@@ -334,8 +318,7 @@ test.each([
 	['no parameter', {}, "'Parameter Name' is empty"],
 	['a cursor without a path', { ...page, mode: 'cursor' }, "'Cursor Path' is empty"],
 ])('%s is an error that names the field', async (_, pagination, message) => {
-	const credential = await serve(numbered(1));
-	const { error } = await runNode({ parameters: getAll(pagination), credential });
+	const { error } = await run(getAll(pagination));
 	expect(error?.message).toBe(`${message} [item 0]`);
 	expect(queries()).toEqual([]);
 });

@@ -1,81 +1,27 @@
-import type { INodeParameters, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-
-import { callTool, loadNodeType, runNode } from '../support/engine.mts';
 import { offeredOperations } from '../support/openapi.mts';
-import { http, type RawServer, startRawServer } from '../support/rawServer.mts';
+import { offered, type OfferedOperation } from '../support/operations.mts';
+import { http } from '../support/rawServer.mts';
+import { useRawService } from '../support/service.mts';
 
 /**
  * Walks the node's description, so that an operation that is added later is held to the same: it
  * runs through the pipeline, as a node and as an agent's tool, and asks for what the OpenAPI document has.
  */
 
-const PRIVATE_KEY = 'private-key-of-the-walk';
+const refusal = { status: 'error', errorCode: 'walk-1', errorMessage: 'walked' };
+const walked = 'The service answered: walked (walk-1)';
+let answer: unknown;
+beforeEach(() => (answer = refusal));
+const { credential, requests, run, tool } = useRawService(() => answer);
 
-interface Walked {
-	resource: string;
-	operation: string;
-	method: string;
-	path: string;
-	/** With a value for each field that is required. */
-	parameters: INodeParameters;
-}
-
-let operations: Walked[];
-let server: RawServer;
-
+let operations: OfferedOperation[];
 beforeAll(async () => {
-	server = await startRawServer((socket) => {
-		const body = JSON.stringify({ status: 'error', errorCode: 'walk-1', errorMessage: 'walked' });
-		socket.end(http(200, { 'Content-Type': 'application/json' }, body));
-	});
-	const { properties } = (await loadNodeType('resumeManagement')).description;
-	const options = (name: string, resource?: string) =>
-		properties
-			.filter(
-				(property) =>
-					property.name === name &&
-					(!resource || property.displayOptions!.show!.resource!.includes(resource)),
-			)
-			.flatMap((property) => property.options as INodePropertyOptions[]);
-	operations = options('resource').flatMap(({ value: resource }) =>
-		options('operation', String(resource)).map(({ value: operation, routing }) => ({
-			resource: String(resource),
-			operation: String(operation),
-			method: String(routing!.request!.method),
-			path: String(routing!.request!.url),
-			parameters: {
-				resource,
-				operation,
-				...Object.fromEntries(
-					properties
-						.filter(({ required, displayOptions }) => {
-							const { resource: resources, operation: shown } = displayOptions?.show ?? {};
-							return required && resources?.includes(resource) && shown?.includes(operation);
-						})
-						.map((property) => [property.name, valueOf(property)]),
-				),
-			},
-		})),
-	);
-});
-beforeEach(() => {
-	server.requests.length = 0;
-});
-afterAll(() => server.close());
-
-function valueOf({ type, name, default: initial }: INodeProperties) {
-	if (type === 'resourceLocator') return { __rl: true, mode: 'id', value: '1' };
-	return name === 'email' ? 'nathan@example.com' : initial || 'value';
-}
-
-const credential = () => ({
-	baseUrl: `http://127.0.0.1:${server.port}/v1`,
-	privateKey: PRIVATE_KEY,
+	operations = await offered();
 });
 
 test('the node offers the operations of the OpenAPI document, with their methods and paths, and custom requests', () => {
 	const own = operations.filter(({ resource }) => resource !== 'customRequest');
-	const offered = own.map(({ resource, operation, method, path }) => [
+	const found = own.map(({ resource, operation, method, path }) => [
 		`${resource}.${operation}`,
 		method.toLowerCase(),
 		path.replace(/:(\w+)/g, '{$1}'),
@@ -85,38 +31,43 @@ test('the node offers the operations of the OpenAPI document, with their methods
 		method,
 		path,
 	]);
-	expect(offered.sort()).toEqual(documented.sort());
+	expect(found.sort()).toEqual(documented.sort());
 	expect(operations.length - own.length).toBe(2);
 });
 
-test('each operation runs through the pipeline', async () => {
-	for (const [index, { parameters }] of operations.entries()) {
-		const { error } = await runNode({ parameters, credential: credential() });
-		expect(error?.message).toBe('The service answered: walked (walk-1)');
-		expect(server.requests).toHaveLength(index + 1);
-		expect(server.requests[index]!.headers).toMatchObject({
-			authentication: `Bearer ${PRIVATE_KEY}`,
-			'content-type': 'application/json',
-		});
-	}
-});
-
-test("each operation runs through the pipeline as an agent's tool", async () => {
-	for (const [index, { parameters }] of operations.entries()) {
-		const [answer] = await callTool({
-			parameters: { toolDescription: 'A tool', ...parameters },
-			credential: credential(),
-		});
-		expect(answer!.answer).toContain('The service answered: walked (walk-1)');
-		expect(server.requests).toHaveLength(index + 1);
+test("each operation runs through the pipeline, also as an agent's tool", async () => {
+	for (const { parameters } of operations) {
+		requests.length = 0;
+		const { error } = await run(parameters);
+		expect(error?.message).toBe(walked);
+		const [told] = await tool(parameters);
+		expect(told!.answer).toContain(walked);
+		expect(requests).toHaveLength(2);
+		for (const { headers } of requests) {
+			expect(headers).toMatchObject({
+				authentication: 'Bearer the-key',
+				'content-type': 'application/json',
+			});
+		}
 	}
 });
 
 test('each operation refuses a credential whose key must not be sent', async () => {
-	const unfit = { ...credential(), baseUrl: `http://127.0.0.1:${server.port}` };
+	const unfit = { ...credential(), baseUrl: credential().baseUrl.replace('/v1', '') };
 	for (const { parameters } of operations) {
-		const { error } = await runNode({ parameters, credential: unfit });
+		const { error } = await run(parameters, { credential: unfit });
 		expect(error?.message).toBe("The credential's Base URL can't be used");
 	}
-	expect(server.requests).toEqual([]);
+	expect(requests).toEqual([]);
+});
+
+test('each operation that reads is repeated after a failure that may pass, and no write is', async () => {
+	answer = http(503, { 'Retry-After': '0.001' });
+	for (const { write, parameters } of operations) {
+		requests.length = 0;
+		const { error } = await run(parameters);
+		const unknown = write ? 'Outcome unknown: ' : '';
+		expect(error?.message).toBe(`${unknown}The service is not available (HTTP 503)`);
+		expect(requests).toHaveLength(write ? 1 : 3);
+	}
 });

@@ -3,11 +3,12 @@ import { dirname, join } from 'node:path';
 
 import { Ajv } from 'ajv';
 
-import { SECTION_SAVED, readEvents } from '../../nodes/ResumeManagementTrigger/event.ts';
-import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { type Sandbox, startSandbox } from '../../sandbox/server.mts';
-import { loadNodeSource, PACKAGE_ROOT, runNode } from '../support/engine.mts';
+import { SECTION_SAVED } from '../../nodes/ResumeManagementTrigger/event.ts';
+import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { loadNodeSource, PACKAGE_ROOT } from '../support/engine.mts';
 import { offeredOperations, readOpenApi } from '../support/openapi.mts';
+import { useSandbox } from '../support/service.mts';
+import { createTrigger } from '../support/trigger.mts';
 
 /**
  * The output schemas, from which n8n's editor offers fields to map before a node has run. It reads a
@@ -21,11 +22,7 @@ interface Schema {
 	required: string[];
 }
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-	sandbox = await startSandbox({ port: 0 });
-});
-afterAll(() => sandbox.close());
+const service = useSandbox();
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, formats: { 'date-time': isoTime } });
@@ -40,10 +37,7 @@ async function readSchema(node: string, file: string): Promise<Schema> {
 }
 
 async function run(parameters: object): Promise<unknown> {
-	const { outputs } = await runNode({
-		parameters: parameters as never,
-		credential: { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live },
-	});
+	const { outputs } = await service.run(parameters as never);
 	expect(outputs[0]).toHaveLength(1);
 	return outputs[0]![0]!.json;
 }
@@ -117,15 +111,21 @@ test('the subscription is that of the OpenAPI document', async () => {
 });
 
 test.each([
-	[{ event: SECTION_SAVED, id: 'evt_1', data: { resumeId: 'resume-001' } }],
-	[{}],
-	[[{ id: 1 }, 7, 'text', null, true, []]],
-])("the trigger's events of %j are as its schema says", async (payload) => {
+	[{ event: SECTION_SAVED, id: 'evt_1', data: { resumeId: 'resume-001' } }, []],
+	[{}, []],
+	[[{ id: 1 }, 7, 'text', null, true, []], []],
+	[{ key: 'a-private-key' }, ['secretsHidden']],
+])("the trigger's events of %j are as its schema says", async (payload, more) => {
 	const schema = await readSchema('resumeManagementTrigger', 'v1.1.0.json');
-	const paths = { namePath: '', idPath: '' };
-	const events = readEvents(Buffer.from(JSON.stringify(payload)), paths, new Date())!;
-	for (const event of events) {
+	const trigger = await createTrigger(
+		{ verification: 'header', headerName: 'X-Webhook-Secret' },
+		{ webhookSecret: 'a-webhook-secret', privateKey: 'a-private-key' },
+	);
+	const headers = { 'x-webhook-secret': 'a-webhook-secret' };
+	const { items } = await trigger.receive({ body: Buffer.from(JSON.stringify(payload)), headers });
+	for (const event of items!) {
 		expectValid(schema, event);
-		expect(Object.keys(event)).toEqual(Object.keys(schema.properties));
+		expect(Object.keys(event)).toEqual([...schema.required, ...more]);
 	}
+	expect(Object.keys(schema.properties)).toEqual([...schema.required, 'secretsHidden']);
 });

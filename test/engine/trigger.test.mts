@@ -1,98 +1,41 @@
-import { createHmac } from 'node:crypto';
-
 import fc from 'fast-check';
 import type { ICredentialDataDecryptedObject, INodeParameters } from 'n8n-workflow';
-import { Webhook } from 'standardwebhooks';
 
+import { timed, ways } from '../support/proofs.mts';
 import { createTrigger, type Delivery } from '../support/trigger.mts';
 
-/** What the trigger takes and refuses, whatever its parameters, its credential and the request are. */
+/**
+ * What the trigger makes of its parameters and its credential, and what comes out of it. What it accepts
+ * as a proof and reads from a body is in test/unit/verify.test.mts and test/unit/event.test.mts.
+ */
 
 const SECRET = Buffer.from('a secret that is long enough').toString('base64');
 const credential = { baseUrl: '', privateKey: 'key', webhookSecret: SECRET };
 const BODY = '{"event":"Resume Section Saved"}';
 
-/** Settings as a user makes them, and the headers of a genuine request. */
-const ways: Record<
-	string,
-	{ parameters: INodeParameters; prove: (secret: string, seconds: number) => Delivery['headers'] }
-> = {
-	header: {
-		parameters: { verification: 'header', headerName: 'X-Webhook-Secret' },
-		prove: (secret) => ({ 'x-webhook-secret': secret }),
-	},
-	hmac: {
-		parameters: {
-			verification: 'hmac',
-			headerName: 'X-Webhook-Signature',
-			signatureEncoding: 'hex',
-			signaturePrefix: 'sha256=',
-			timestampHeader: 'X-Webhook-Timestamp',
-			timestampTolerance: 300,
-		},
-		prove: (secret, seconds) => ({
-			'x-webhook-timestamp': String(seconds),
-			'x-webhook-signature': `sha256=${sign(secret, seconds)}`,
-		}),
-	},
-	standardWebhooks: {
-		parameters: { verification: 'standardWebhooks', timestampTolerance: 300 },
-		prove: (secret, seconds) => ({
-			'webhook-id': 'msg_1',
-			'webhook-timestamp': String(seconds),
-			'webhook-signature': new Webhook(secret).sign('msg_1', new Date(seconds * 1000), BODY),
-		}),
-	},
-	timestampedSignature: {
-		parameters: {
-			verification: 'timestampedSignature',
-			headerName: 'X-Webhook-Signature',
-			timestampTolerance: 300,
-		},
-		prove: (secret, seconds) => ({
-			'x-webhook-signature': `t=${seconds},v1=${sign(secret, seconds)}`,
-		}),
-	},
-};
 const names = Object.keys(ways);
+const timedHmac = ways['hmac with time']!.parameters;
 
-function sign(secret: string, seconds: number): string {
-	return createHmac('sha256', secret).update(`${seconds}.${BODY}`).digest('hex');
-}
-
-const now = () => Math.floor(Date.now() / 1000);
 const of2001 = 978_307_200;
-const genuine = (way: string, secret = SECRET, seconds = now()): Delivery => ({
+const genuine = (way: string, secret = SECRET, seconds = Math.floor(Date.now() / 1000)) => ({
 	body: Buffer.from(BODY),
-	headers: ways[way]!.prove(secret, seconds),
+	headers: ways[way]!.prove(secret, BODY, seconds),
 });
 
 /** Values of all kinds that a saved workflow can hold, and what expressions can make of them. */
 const anyValue = fc.oneof(
 	fc.jsonValue({ maxDepth: 2 }),
 	fc.constantFrom<unknown>(
-		...[
-			'',
-			' ',
-			'*',
-			'none',
-			'header',
-			'hmac',
-			'hex',
-			'__proto__',
-			'constructor',
-			'300',
-			'Infinity',
-		],
-		...[-1, 0, 1, 299.5, 86_401, 1e12, Number.MAX_VALUE, true, false, null, [], {}, ['*', 7]],
-		...['={{ null }}', '={{ undefined }}', '={{ NaN }}', '={{ 1 / 0 }}', '={{ "300" }}'],
+		...['', ' ', '*', 'none', 'header', 'hmac', 'hex', '__proto__', 'constructor', '300'],
+		...['Infinity', -1, 0, 1, 299.5, 86_401, 1e12, Number.MAX_VALUE, true, false, null, [], {}],
+		...[['*', 7], '={{ null }}', '={{ undefined }}', '={{ NaN }}', '={{ 1 / 0 }}', '={{ "300" }}'],
 		...['={{ [] }}', '={{ ({}) }}', '={{ $json.x.y.z }}', '={{ nonsense( }}', '={{ new Date() }}'],
 	),
 );
+const optionNames = ['includeHeaders', 'eventNamePath', 'eventIdPath'];
 const parameterNames = [
 	...['events', 'verification', 'headerName', 'signatureEncoding', 'signaturePrefix'],
-	...['timestampHeader', 'timestampTolerance', 'options'],
-	...['options.includeHeaders', 'options.eventNamePath', 'options.eventIdPath'],
+	...['timestampHeader', 'timestampTolerance', 'options', ...optionNames],
 ];
 const changes = fc.dictionary(fc.constantFrom(...parameterNames), anyValue, {
 	minKeys: 1,
@@ -103,11 +46,8 @@ const changes = fc.dictionary(fc.constantFrom(...parameterNames), anyValue, {
 function changed(parameters: INodeParameters, values: Record<string, unknown>): INodeParameters {
 	const result: Record<string, unknown> = { ...parameters };
 	for (const [name, value] of Object.entries(values)) {
-		const [, inner] = name.split('options.');
-		if (inner === undefined) result[name] = value;
-		else if (typeof result.options !== 'object' || result.options === null) {
-			result.options = { [inner]: value };
-		} else result.options = { ...result.options, [inner]: value };
+		if (!optionNames.includes(name)) result[name] = value;
+		else result.options = { ...(result.options as object), [name]: value };
 	}
 	return result as INodeParameters;
 }
@@ -121,40 +61,20 @@ async function load(parameters: INodeParameters, data: object = credential) {
 	}
 }
 
-test.each(names)('a genuine request is taken, by the credential of a user (%s)', async (way) => {
+test.each(names)('%s: both secrets are accepted, until the older one is removed', async (way) => {
 	const { parameters } = ways[way]!;
-	const blank = await createTrigger(parameters, { webhookSecret: ` \t${SECRET}\r\n` });
-	for (const trigger of [await createTrigger(parameters, credential), blank]) {
-		await trigger.activate();
-		const { status, body, items, log } = await trigger.receive(genuine(way));
+	const next = Buffer.from('the secret that comes after it').toString('base64');
+	const both = { webhookSecret: ` \t${next}\r\n`, olderWebhookSecret: ` ${SECRET} ` };
+	const during = await createTrigger(parameters, both);
+	await during.activate();
+	for (const secret of [next, SECRET]) {
+		const { status, body, items, log } = await during.receive(genuine(way, secret));
 		expect([status, body]).toEqual([200, { status: 'success' }]);
 		expect(items).toMatchObject([{ event: 'Resume Section Saved', data: JSON.parse(BODY) }]);
 		expect(log).not.toContain('warn');
 	}
-});
-
-test.each(names)('the older secret is taken as well, until it is removed (%s)', async (way) => {
-	const { parameters } = ways[way]!;
-	const next = Buffer.from('the secret that comes after it').toString('base64');
-	const both = { webhookSecret: next, olderWebhookSecret: ` ${SECRET} ` };
-	const during = await createTrigger(parameters, both);
-	expect((await during.receive(genuine(way, next))).status).toBe(200);
-	expect((await during.receive(genuine(way))).status).toBe(200);
 	const after = await createTrigger(parameters, { webhookSecret: next, olderWebhookSecret: '' });
 	expect((await after.receive(genuine(way))).status).toBe(401);
-});
-
-test('no secret at all comes out with the headers', async () => {
-	const parameters = { ...ways.header!.parameters, options: { includeHeaders: true } };
-	const both = { webhookSecret: 'next', olderWebhookSecret: 'older' };
-	const trigger = await createTrigger(parameters, both);
-	const headers = { 'x-webhook-secret': 'older', 'x-other': 'Bearer next', 'x-id': '1' };
-	const { items } = await trigger.receive({ body: Buffer.from(BODY), headers });
-	expect(items![0]!.headers).toEqual({
-		'x-webhook-secret': '[hidden]',
-		'x-other': '[hidden]',
-		'x-id': '1',
-	});
 });
 
 test('whatever the parameters are, a stranger and a replay start nothing, and nothing throws', async () => {
@@ -170,7 +90,7 @@ test('whatever the parameters are, a stranger and a replay start nothing, and no
 			);
 			const stranger = { body: Buffer.from(BODY), headers: {} };
 			const replay = genuine(way, SECRET, of2001);
-			const isReplay = parameters.timestampHeader !== '' && way !== 'header';
+			const isReplay = timed.includes(way) && parameters.timestampHeader !== '';
 			for (const delivery of [stranger, ...(isReplay ? [replay] : [])]) {
 				const { status, body, items, log } = await trigger.receive(delivery);
 				const { verification, timestampHeader } = parameters as Record<string, unknown>;
@@ -196,9 +116,11 @@ test.each(['timestampTolerance', 'headerName', 'verification', 'events', 'signat
 	async (name) => {
 		// n8n itself puts the default in the place of null.
 		for (const value of [{}, [], true, '={{ "two words" }}', ['x'], '={{ NaN }}', -1, 1e6]) {
-			const trigger = await load(changed(ways.hmac!.parameters, { [name]: value }));
+			const trigger = await load(changed(timedHmac, { [name]: value }));
 			await expect(trigger!.activate()).rejects.toThrow(/^'.*' is not /);
-			const { status, body, items } = await trigger!.receive(genuine('hmac', SECRET, of2001));
+			const { status, body, items } = await trigger!.receive(
+				genuine('hmac with time', SECRET, of2001),
+			);
 			expect([status, body.errorCode, items]).toEqual([500, 'misconfigured', undefined]);
 		}
 	},
@@ -221,7 +143,7 @@ test('whatever the credential holds, only its secret lets a request in', async (
 				// Of the other kinds of values, each may be the key that an attacker would try first.
 				for (const guess of ['', 'null', 'undefined', '[object Object]', 'true', '0']) {
 					if (guess === webhookSecret || guess === olderWebhookSecret) continue;
-					const headers = { 'x-webhook-secret': guess };
+					const headers = { 'x-proof': guess };
 					const request =
 						way === 'standardWebhooks' ? { body: Buffer.from(BODY), headers } : genuine(way, guess);
 					expect((await trigger!.receive(request)).items).toBeUndefined();
@@ -232,29 +154,67 @@ test('whatever the credential holds, only its secret lets a request in', async (
 	);
 }, 120_000);
 
-describe('an event that is not taken', () => {
-	const chosen = { ...ways.header!.parameters, events: ['resumeSectionSaved'] };
-	const send = async (parameters: INodeParameters, payload: unknown) => {
-		const trigger = await createTrigger(parameters, credential);
-		return await trigger.receive({
-			...genuine('header'),
-			body: Buffer.from(JSON.stringify(payload)),
-		});
-	};
+describe('no secret comes out', () => {
+	const [key, secret, older] = ['live-key/0123456789+', 'a-webhook-secret', 'whsec_bXVsdGlwbGU='];
+	const own = { privateKey: key, webhookSecret: ` ${secret} `, olderWebhookSecret: older };
+	const { parameters } = ways.header!;
+	const proof = { 'x-proof': secret };
+	/** The answer, the items and the log as one text. */
+	const shown = async (parameters: INodeParameters, delivery: Delivery) =>
+		JSON.stringify(await (await createTrigger(parameters, own)).receive(delivery));
 
-	test.each(['section.saved', 'resume:section:saved', 'education', 'Plan Changed', '完了'])(
-		'is none by default (%j)',
-		async (type) => {
-			const { body, items } = await send(ways.header!.parameters, { type });
-			expect(body).toEqual({ status: 'success' });
-			expect(items).toMatchObject([{ event: type }]);
-		},
-	);
+	test.each<[string, (secret: string) => string]>([
+		['as it is', (text) => text],
+		['percent-encoded twice', (text) => encodeURIComponent(encodeURIComponent(text))],
+		['in base64', (text) => Buffer.from(`user:${text}`).toString('base64')],
+		['in hex', (text) => Buffer.from(text).toString('hex')],
+	])('%s', async (_, spell) => {
+		for (const text of [key, secret, older, older.slice('whsec_'.length)].map(spell)) {
+			const payload = { type: `by ${text}`, eventId: `${text}-1`, [text]: [{ text }] };
+			const body = Buffer.from(JSON.stringify(payload));
+			const headers = { ...proof, authentication: `Bearer ${text}`, [text]: '1' };
+			const delivery = { body, headers, query: { [text]: [text] } };
+			const all = await shown({ ...parameters, options: { includeHeaders: true } }, delivery);
+			expect(all).toContain('"secretsHidden":true');
+			expect(all).toMatch(/"authentication":"Bearer [^"]*\[hidden\]/);
+			const none = await shown({ ...parameters, events: ['resumeSectionSaved'] }, delivery);
+			expect(none).toContain('notTaken');
+			for (const output of [all, none])
+				expect(output.toLowerCase()).not.toContain(text.toLowerCase());
+		}
+	});
+
+	test('by the name of a header, either', async () => {
+		const mistaken = { ...parameters, headerName: secret };
+		const output = await shown(mistaken, { body: Buffer.from(BODY), headers: {} });
+		expect(output).toContain('The header [hidden] is missing.');
+		expect(output).not.toContain(secret);
+	});
+
+	test('in the header of the secret, however short it is', async () => {
+		const trigger = await createTrigger(
+			{ ...parameters, options: { includeHeaders: true } },
+			{ webhookSecret: 'short' },
+		);
+		const headers = { 'x-proof': 'short', 'x-id': '1' };
+		const { items } = await trigger.receive({ body: Buffer.from(BODY), headers });
+		expect(items).toMatchObject([{ headers: { 'x-proof': '[hidden]', 'x-id': '1' } }]);
+		expect(items![0]).not.toHaveProperty('secretsHidden');
+	});
+});
+
+describe('an event that is not selected', () => {
+	const parameters = { ...ways.header!.parameters, events: ['resumeSectionSaved'] };
+	const send = async (payload: unknown, own: INodeParameters = parameters) => {
+		const trigger = await createTrigger(own, credential);
+		const body = Buffer.from(JSON.stringify(payload));
+		return await trigger.receive({ ...genuine('header'), body });
+	};
 
 	test('is named in the answer and in the log, and only so much of it', async () => {
 		const long = `Plan "Changed"\n${'x'.repeat(1_000)}`;
 		const payload = [{ type: 'section.saved' }, { type: long }, { type: 'b' }, { type: 'b' }];
-		const { status, body, items, log } = await send(chosen, payload);
+		const { status, body, items, log } = await send(payload);
 		expect(status).toBe(200);
 		expect(items).toMatchObject([{ event: 'section.saved' }]);
 		const events = [long.slice(0, 100), 'b'];
@@ -263,34 +223,42 @@ describe('an event that is not taken', () => {
 		expect(log).toContain('left out 3 of the events');
 		expect(log).not.toContain('x'.repeat(101));
 		const many = Array.from({ length: 1_000 }, (_, index) => ({ type: `event ${index}` }));
-		const { notTaken } = (await send(chosen, many)).body as { notTaken: { events: string[] } };
+		const { notTaken } = (await send(many)).body as { notTaken: { events: string[] } };
 		expect(notTaken).toMatchObject({ count: 1_000 });
 		expect(notTaken.events).toHaveLength(10);
 	});
 
-	test('leaves a trace, or else it is taken, whatever its name', async () => {
-		const name = fc.oneof(fc.string(), fc.constantFrom('section.saved', 'Plan Changed'));
+	test('leaves a trace, or else it is taken, as each is by default', async () => {
+		const name = fc.oneof(fc.string(), fc.constantFrom('section.saved', 'Plan Changed', '完了'));
 		await fc.assert(
 			fc.asyncProperty(fc.array(name, { minLength: 1, maxLength: 5 }), async (types) => {
-				const { body, items = [] } = await send(
-					chosen,
-					types.map((type) => ({ type })),
-				);
+				const payload = types.map((type) => ({ type }));
+				const { body, items = [] } = await send(payload);
 				const { count } = (body.notTaken ?? { count: 0 }) as { count: number };
 				expect(items.length + count).toBe(types.length);
-				const everything = await send(
-					ways.header!.parameters,
-					types.map((type) => ({ type })),
-				);
+				const everything = await send(payload, ways.header!.parameters);
+				expect(everything.body).toEqual({ status: 'success' });
 				expect(everything.items).toHaveLength(types.length);
 			}),
 		);
 	});
 });
 
-test('a form is answered 415, as n8n has taken its bytes apart', async () => {
+test.each([
+	['multipart/form-data', BODY, 415, 'unsupported-body'],
+	['text/json; charset=klingon', BODY, 400, 'unreadable-body'],
+])('a body of the type %s is answered in words', async (contentType, body, code, errorCode) => {
 	const trigger = await createTrigger(ways.header!.parameters, credential);
-	const form = { ...genuine('header'), contentType: 'multipart/form-data' };
-	const { status, body, items } = await trigger.receive(form);
-	expect([status, body.errorCode, items]).toEqual([415, 'unsupported-body', undefined]);
+	const headers = { ...genuine('header').headers, 'content-type': contentType };
+	const answer = await trigger.receive({ body: Buffer.from(body), headers, contentType });
+	const { status, items } = answer;
+	expect([status, answer.body.errorCode, items]).toEqual([code, errorCode, undefined]);
+});
+
+test('without verification, there is neither a proof nor a credential', async () => {
+	const trigger = await createTrigger({ verification: 'none', options: { includeHeaders: true } });
+	await trigger.activate();
+	const headers = { 'x-id': '1' };
+	const { status, items } = await trigger.receive({ body: Buffer.from(BODY), headers });
+	expect([status, items]).toMatchObject([200, [{ data: JSON.parse(BODY), headers, query: {} }]]);
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 
 import { type Behaviour, type ConnectionFault, success } from './billingService.mts';
 import { http } from './rawServer.mts';
+import { weighted } from './weighted.mts';
 
 export type Entry = 'run' | 'execute' | 'tool' | 'toolAtOnce';
 
@@ -63,74 +64,74 @@ export const answered = (
 });
 
 /** What a truthful service may answer. */
-const answers: fc.Arbitrary<Behaviour> = fc.oneof(
-	{
-		weight: 4,
-		arbitrary: fc
+const answers = weighted<Behaviour>(
+	[
+		4,
+		fc
 			.constantFrom<unknown>(1_700_000_000, 1_700_000_000_000_000, -1, 1e300, '1', null, {})
 			.map((created) => success({ created })),
-	},
-	{
-		weight: 3,
-		arbitrary: fc
+	],
+	[
+		3,
+		fc
 			.tuple(fc.constantFrom(200, 400, 401, 403, 404, 409, 422, 429), bodies.refusal)
 			.map(([status, body]) => answered(false, status, body)),
-	},
-	{
-		weight: 1,
-		arbitrary: fc
+	],
+	[
+		1,
+		fc
 			.tuple(fc.constantFrom(400, 401, 403, 404, 422), bodies.bare)
 			.map(([status, body]) => answered(false, status, body)),
-	},
-	{
-		weight: 2,
-		arbitrary: fc
+	],
+	[
+		2,
+		fc
 			.tuple(fc.constantFrom(...RETRY_AFTER), bodies.bare)
 			.map(([retryAfter, body]) => answered(false, 429, body, retryAfter)),
-	},
+	],
 	// The service or something before it failed: nobody can tell what became of the upgrade.
-	{
-		weight: 3,
-		arbitrary: fc
+	[
+		3,
+		fc
 			.tuple(
 				fc.boolean(),
 				fc.constantFrom(301, 302, 303, 304, 307, 308, 408, 418, 499, 500, 502, 503, 504, 520),
 				fc.oneof(bodies.refusal, bodies.bare, bodies.odd),
 				fc.constantFrom(...RETRY_AFTER),
 			)
-			.map(([bills, status, body, retryAfter]) => answered(bills, status, body, retryAfter)),
-	},
-	{
-		weight: 1,
-		arbitrary: fc
+			.map((given) => answered(...given)),
+	],
+	[
+		1,
+		fc
 			.tuple(fc.boolean(), fc.constantFrom(200, 201, 202, 206), bodies.odd)
-			.map(([bills, status, body]) => answered(bills, status, body)),
-	},
-	{
-		weight: 1,
-		arbitrary: fc
+			.map((given) => answered(...given)),
+	],
+	[
+		1,
+		fc
 			.constantFrom(400, 401, 403, 409, 429, 500)
 			.map((status) => ({ ...success(), answer: success().answer!.replace('200', `${status}`) })),
-	},
-	{ weight: 1, arbitrary: fc.boolean().map((bills) => ({ bills, answer: 'garbage\r\n\r\n' })) },
+	],
+	[1, fc.boolean().map((bills) => ({ bills, answer: 'garbage\r\n\r\n' }))],
 );
 
-const behaviour: fc.Arbitrary<Behaviour> = fc.oneof(
-	{ weight: 128, arbitrary: answers },
-	{
-		weight: 48,
-		arbitrary: fc
+const behaviour = weighted<Behaviour>(
+	[128, answers],
+	[
+		48,
+		fc
 			.tuple(answers, fc.nat(400), fc.boolean())
 			.map(([answer, cut, resets]) => ({ ...answer, cut, resets })),
-	},
-	{ weight: 16, arbitrary: fc.boolean().map((bills) => ({ bills, breaks: true })) },
-	{ weight: 1, arbitrary: fc.boolean().map((bills) => ({ bills })) },
+	],
+	[16, fc.boolean().map((bills) => ({ bills, breaks: true }))],
+	[1, fc.boolean().map((bills) => ({ bills }))],
 );
 
-/** The contract confirms an upgrade by its record; of any other write, a 2xx that is JSON says that it is done. */
+/** The contract confirms an upgrade by its record; of any other write, the status says that it is done. */
 function truthful({ writing, behaviours, ...rest }: Script): Script {
 	const confirms = ({ answer = '' }: Behaviour) =>
-		/^HTTP\/1.1 2/.test(answer) && /\r\n\r\n[[{](?!"status":"error")/.test(answer);
+		/^HTTP\/1.1 2/.test(answer) && /\r\n\r\n{"status":"success"/.test(answer);
 	return {
 		...rest,
 		writing,
@@ -145,21 +146,15 @@ function truthful({ writing, behaviours, ...rest }: Script): Script {
 
 /** Mostly `false`, for each of so many items. */
 const rarely = (count: number) =>
-	fc.array(
-		fc.oneof(
-			{ weight: 5, arbitrary: fc.constant(false) },
-			{ weight: 1, arbitrary: fc.constant(true) },
-		),
-		{ minLength: count, maxLength: count },
-	);
+	fc.array(weighted([5, fc.constant(false)], [1, fc.constant(true)]), {
+		minLength: count,
+		maxLength: count,
+	});
 
 /** Most often each item buys something of its own. */
 const purchases = (count: number) => {
 	const own = [...Array(count).keys()];
-	return fc.oneof(
-		{ weight: 3, arbitrary: fc.constant(own) },
-		{ weight: 1, arbitrary: fc.tuple(...own.map((item) => fc.nat(item))) },
-	);
+	return weighted([3, fc.constant(own)], [1, fc.tuple(...own.map((item) => fc.nat(item)))]);
 };
 
 export const script: fc.Arbitrary<Script> = fc
@@ -170,15 +165,15 @@ export const script: fc.Arbitrary<Script> = fc
 			entry: fc.constantFrom<Entry>('run', 'run', 'execute', 'tool', 'toolAtOnce'),
 			tls: fc.constantFrom('none', 'none', 'none', 'trusted', 'trusted', 'untrusted'),
 			behaviours: fc.constant(behaviours),
-			lists: fc.oneof(
-				{ weight: 3, arbitrary: fc.constant<Behaviour[]>([]) },
-				{ weight: 1, arbitrary: fc.array(behaviour, { maxLength: 4 }) },
+			lists: weighted<Behaviour[]>(
+				[3, fc.constant([])],
+				[1, fc.array(behaviour, { maxLength: 4 })],
 			),
 			connections: fc.array(
-				fc.oneof(
-					{ weight: 300, arbitrary: fc.constant<ConnectionFault>('none') },
-					{ weight: 50, arbitrary: fc.constant<ConnectionFault>('reset') },
-					{ weight: 1, arbitrary: fc.constant<ConnectionFault>('stall') },
+				weighted<ConnectionFault>(
+					[300, fc.constant('none')],
+					[50, fc.constant('reset')],
+					[1, fc.constant('stall')],
 				),
 				{ maxLength: 4 },
 			),
@@ -193,14 +188,11 @@ export const script: fc.Arbitrary<Script> = fc
 			}),
 			timestamps: fc.constantFrom('iso', 'unix'),
 			simplify: fc.boolean(),
-			failingCredentialReads: fc.oneof(
-				{ weight: 6, arbitrary: fc.constant<number[]>([]) },
-				{ weight: 1, arbitrary: fc.array(fc.nat(4), { maxLength: 2 }) },
+			failingCredentialReads: weighted(
+				[6, fc.constant<number[]>([])],
+				[1, fc.array(fc.nat(4), { maxLength: 2 })],
 			),
-			cancelAt: fc.oneof(
-				{ weight: 10, arbitrary: fc.constant(undefined) },
-				{ weight: 1, arbitrary: fc.nat(4) },
-			),
+			cancelAt: weighted<number | undefined>([10, fc.constant(undefined)], [1, fc.nat(4)]),
 		}),
 	)
 	.map(truthful);

@@ -98,7 +98,7 @@ export async function startBillingService(): Promise<BillingService> {
 		// Long enough for another request to come in, if the client does not wait.
 		setTimeout(() => {
 			working--;
-			const end = () => (resets ? client.resetAndDestroy() : socket.end());
+			const end = () => (resets ? reset(client) : socket.end());
 			const sent = Buffer.from(answer).subarray(0, cut);
 			if (sent.length === 0) end();
 			else socket.write(sent, end);
@@ -110,12 +110,12 @@ export async function startBillingService(): Promise<BillingService> {
 		createTcpServer((client) => {
 			client.on('error', () => {});
 			const fault = faults.shift() ?? 'none';
-			if (fault === 'reset') return client.resetAndDestroy();
+			if (fault === 'reset') return reset(client);
 			if (fault === 'stall') return undefined;
 			const upstream = connect(target, '127.0.0.1', () => {
 				clients.set(upstream.localPort!, client);
 			});
-			upstream.on('error', () => client.resetAndDestroy());
+			upstream.on('error', () => reset(client));
 			upstream.on('close', () => clients.delete(upstream.localPort!));
 			client.on('close', () => upstream.destroy());
 			client.pipe(upstream).pipe(client);
@@ -146,6 +146,15 @@ export async function startBillingService(): Promise<BillingService> {
 			await Promise.all([plain.close(), secure.close()]);
 		},
 	};
+}
+
+/**
+ * One that is ending can't be reset any more: Node.js would never close it, and wait for that at its own
+ * end, for ever (TCPWrap::Reset in node/src/tcp_wrap.cc).
+ */
+function reset(socket: Socket): void {
+	if (socket.writableEnded) socket.destroy();
+	else socket.resetAndDestroy();
 }
 
 function emptyAccount(items: number): Account {

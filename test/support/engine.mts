@@ -18,6 +18,7 @@ import {
 import {
 	createRunExecutionData,
 	type IConnections,
+	type IDataObject,
 	ICredentialsHelper,
 	type ICredentialDataDecryptedObject,
 	type IExecuteFunctions,
@@ -199,21 +200,10 @@ export class TestCredentials extends ICredentialsHelper {
 		credentials: ICredentialDataDecryptedObject,
 		type: string,
 		options: IHttpRequestOptions | IRequestOptionsSimplified,
-		workflow: Workflow,
-		node: INode,
 	): Promise<IHttpRequestOptions> {
 		const { authenticate } = loader.getCredential(type).type;
-		if (typeof authenticate !== 'object') throw new Error('A generic authenticate is expected');
-		const request = options as IHttpRequestOptions;
-		for (const [name, value] of Object.entries(authenticate.properties.headers ?? {})) {
-			request.headers ??= {};
-			request.headers[name] = String(
-				workflow.expression.getSimpleParameterValue(node, value as string, 'internal', {
-					$credentials: credentials,
-				}) ?? '',
-			);
-		}
-		return request;
+		if (typeof authenticate !== 'function') throw new Error('A function is expected');
+		return await authenticate(credentials, options as IHttpRequestOptions);
 	}
 
 	async preAuthentication() {
@@ -249,12 +239,22 @@ export interface EngineRun {
 	byExecute?: boolean;
 	/** Which reads of the credential fail, counted from 0. */
 	failingCredentialReads?: number[];
+	/** Methods in place of those of n8n's credentials helper. */
+	credentialHelper?: Partial<TestCredentials>;
 }
 
 export interface EngineResult {
 	run: IRun;
 	/** The items of the node's regular output, then those of its error output. */
 	outputs: INodeExecutionData[][];
+	/** What the items of the regular output hold. */
+	items: IDataObject[];
+	/** For each output, the input items that its items are paired with. */
+	pairs: Array<Array<number | undefined>>;
+	/** The errors of the items that have failed, where that does not stop the node. */
+	failures: IDataObject[];
+	/** What n8n's editor shows above the output. */
+	hints: string[];
 	error?: Error & { description?: string | null; httpCode?: string | null };
 	/** Everything that n8n logged. */
 	log: string;
@@ -263,17 +263,9 @@ export interface EngineResult {
 
 /** Runs Source → Resume Management → a Sink for each output. */
 export async function runNode(options: EngineRun): Promise<EngineResult> {
-	const node = {
-		...plain(
-			'Resume Management',
-			options.byExecute ? `${NODE_TYPE}Execute` : NODE_TYPE,
-			options.parameters,
-		),
-		credentials: { resumeManagementApi: { id: '1', name: 'Test' } },
-		...options.node,
-	};
+	const node = underTest(options, 'Resume Management', options.byExecute ? 'Execute' : '');
 	const nodes = [
-		plain('Source', 'test.source', { items: (options.items ?? [{}]) as never }),
+		sourceOf(options),
 		node,
 		plain('Success', 'test.sink'),
 		plain('Failure', 'test.sink'),
@@ -291,15 +283,10 @@ export async function runNode(options: EngineRun): Promise<EngineResult> {
 export async function callTool(
 	options: EngineRun & { atOnce?: boolean },
 ): Promise<INodeExecutionData['json'][]> {
-	const tool = {
-		...plain('Tool', `${NODE_TYPE}Tool`, options.parameters),
-		credentials: { resumeManagementApi: { id: '1', name: 'Test' } },
-		...options.node,
-	};
 	const nodes = [
-		plain('Source', 'test.source', { items: (options.items ?? [{}]) as never }),
+		sourceOf(options),
 		plain('Agent', 'test.agent', { atOnce: options.atOnce ?? false }),
-		tool,
+		underTest(options, 'Tool', 'Tool'),
 	];
 	const { outputs } = await runWorkflow(options, nodes, 'Agent', {
 		Source: { main: [to('Agent')] },
@@ -325,10 +312,7 @@ export async function searchList({
 }: ListSearch): Promise<INodeListSearchResult> {
 	await loaded;
 	printed.length = 0;
-	const node = {
-		...plain('Temp-Node', NODE_TYPE, parameters),
-		credentials: { resumeManagementApi: { id: '1', name: 'Test' } },
-	};
+	const node = underTest({ parameters }, 'Temp-Node');
 	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
 	const additionalData = {
 		credentialsHelper: new TestCredentials(credential),
@@ -362,8 +346,10 @@ export async function shownHints(
 	});
 }
 
+type Pair = { item: number } | undefined;
+
 async function runWorkflow(
-	{ credential, signal, failingCredentialReads }: EngineRun,
+	{ credential, signal, failingCredentialReads, credentialHelper }: EngineRun,
 	nodes: INode[],
 	observed: string,
 	connections: IConnections,
@@ -382,6 +368,7 @@ async function runWorkflow(
 		settings,
 	});
 	const credentials = new TestCredentials(credential, failingCredentialReads);
+	Object.assign(credentials, credentialHelper);
 	const additionalData = {
 		credentialsHelper: credentials,
 		executionId: '1',
@@ -409,10 +396,19 @@ async function runWorkflow(
 	const run = await running;
 	const runs = run.data.resultData.runData[observed] ?? [];
 	if (runs.length === 0) throw run.data.resultData.error ?? new Error('The node did not run');
+	const { data, error, hints = [] } = runs.at(-1)!;
+	const outputs = (data?.main ?? []).map((output) => output ?? []);
 	return {
 		run,
-		outputs: (runs.at(-1)?.data?.main ?? []).map((output) => output ?? []),
-		error: runs.at(-1)?.error as EngineResult['error'],
+		outputs,
+		items: (outputs[0] ?? []).map(({ json }) => json),
+		pairs: outputs.map((output) => output.map(({ pairedItem }) => (pairedItem as Pair)?.item)),
+		failures: outputs
+			.flat()
+			.map(({ json }) => json.error as IDataObject)
+			.filter((failure) => failure),
+		hints: hints.map(({ message }) => message),
+		error: error as EngineResult['error'],
 		log: printed.join('\n'),
 		credentialReads: credentials.reads,
 	};
@@ -420,6 +416,20 @@ async function runWorkflow(
 
 function plain(name: string, type: string, parameters: INodeParameters = {}): INode {
 	return { id: name, name, type, typeVersion: 1, position: [0, 0], parameters };
+}
+
+function sourceOf({ items = [{}] }: EngineRun): INode {
+	return plain('Source', 'test.source', { items: items as never });
+}
+
+/** @param kind of its type; see {@link nodeTypes} */
+function underTest(
+	{ parameters, node }: Pick<EngineRun, 'parameters' | 'node'>,
+	name: string,
+	kind = '',
+): INode {
+	const credentials = { resumeManagementApi: { id: '1', name: 'Test' } };
+	return { ...plain(name, NODE_TYPE + kind, parameters), credentials, ...node };
 }
 
 function to(node: string) {

@@ -6,15 +6,21 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { runInThisContext } from 'node:vm';
 
-process.env.N8N_USER_FOLDER = mkdtempSync(join(tmpdir(), 'n8n-engine-'));
-process.env.N8N_ENCRYPTION_KEY = 'engine-tests';
-process.env.N8N_LOG_LEVEL = 'debug';
+/** The globals of n8n's packages, which all test files of a worker share (loadOnce.cjs). */
+export const shared = runInThisContext('globalThis') as typeof globalThis;
+
+shared.process.env.N8N_USER_FOLDER ??= mkdtempSync(
+	join(process.env.RUN_FOLDER ?? tmpdir(), 'n8n-engine-'),
+);
+shared.process.env.N8N_ENCRYPTION_KEY = 'engine-tests';
+shared.process.env.N8N_LOG_LEVEL = 'debug';
 
 /** What n8n-core's own logger prints. */
 export const printed: string[] = [];
 
-globalThis.console = new Console(
+shared.console = new Console(
 	new Writable({
 		decodeStrings: false,
 		write(text: string, _encoding, done) {
@@ -23,3 +29,6 @@ globalThis.console = new Console(
 		},
 	}),
 );
+
+// What a test makes of them, such as a fixed Math.random, holds for the nodes, and for this file alone.
+shared.Math = Math;

@@ -124,11 +124,6 @@ export function createJudge(document = readOpenApi()) {
 	};
 
 	return {
-		/** The operation that a request addresses, e.g. `resume.getScore`. */
-		operationId(request: RecordedRequest): string {
-			return find(request.method, request.url).operation.operationId;
-		},
-
 		judgeRequest(request: RecordedRequest): string[] {
 			const { item, operation } = find(request.method, request.url);
 			const headers = item.parameters

@@ -3,6 +3,9 @@ import type { INodeParameters } from 'n8n-workflow';
 /** A resource locator in its mode "By ID". */
 export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
+/** The same in its mode "By Email". */
+export const byEmail = (value: string) => ({ __rl: true, mode: 'email', value });
+
 export const userGet = (value: string): INodeParameters => ({
 	resource: 'user',
 	operation: 'get',

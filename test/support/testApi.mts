@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IRunData } from 'n8n-workflow';
 import {
 	EditorApi,
-	EditorApiError,
 	type CredentialDefinition,
 	type Execution,
 	type Workflow,
@@ -33,10 +32,25 @@ export interface CommunityPackage {
 	installedNodes: Array<{ type: string }>;
 }
 
+/** The headers by which n8n knows who is signed in. */
+export type Session = Record<'Cookie' | 'browser-id', string>;
+
 const pollMilliseconds = 150;
 
 /** What a person does in n8n's editor beside what `npm start` needs. */
 export class TestApi extends EditorApi {
+	/** What a TestApi of another process needs: n8n refuses more than a few logins a minute. */
+	get session(): Session {
+		const { headers } = this.http.defaults;
+		return { Cookie: String(headers.common.Cookie), 'browser-id': String(headers['browser-id']) };
+	}
+
+	/** In place of {@link signIn}. */
+	resume(session: Session): void {
+		Object.assign(this.http.defaults.headers, session);
+		this.http.defaults.headers.common.Cookie = session.Cookie;
+	}
+
 	/** Presses the Test button for a credential, which n8n 1 tests only once it is saved. */
 	async testCredential(credential: CredentialDefinition): Promise<CredentialTestResult> {
 		const { id } = await this.createCredential(credential);
@@ -55,13 +69,7 @@ export class TestApi extends EditorApi {
 
 	/** Ends what {@link activateWorkflow} began. */
 	async deactivateWorkflow(id: string): Promise<void> {
-		const { versionId } = await this.readWorkflow(id);
-		try {
-			await this.send('POST', `/rest/workflows/${id}/deactivate`, { versionId });
-		} catch (error) {
-			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
-			await this.send('PATCH', `/rest/workflows/${id}`, { active: false, versionId });
-		}
+		await this.setActive(id, false);
 	}
 
 	/**
@@ -104,14 +112,9 @@ export class TestApi extends EditorApi {
 		return executionId;
 	}
 
-	/** Runs a failed execution again, as a person does from the list; answers the new one's id. */
-	async retryExecution(id: string): Promise<string> {
-		const retried = await this.send<{ id?: string; executionId?: string }>(
-			'POST',
-			`/rest/executions/${id}/retry`,
-			{ loadWorkflow: false },
-		);
-		return String(retried.executionId ?? retried.id);
+	/** Runs a failed execution again, as a person does from the list. */
+	async retryExecution(id: string): Promise<void> {
+		await this.send('POST', `/rest/executions/${id}/retry`, { loadWorkflow: false });
 	}
 
 	/**

@@ -20,8 +20,9 @@ export interface Delivery {
 	body: Buffer;
 	/** By lower-case name. */
 	headers: Record<string, string>;
-	/** `application/json` without it. */
+	/** Without parameters, as n8n has read it; `application/json` without it. */
 	contentType?: string;
+	query?: IDataObject;
 }
 
 export interface TriggerAnswer {
@@ -39,10 +40,13 @@ export interface TestTrigger {
 	receive(delivery: Delivery): Promise<TriggerAnswer>;
 }
 
-/** @throws n8n can't load a node with such parameters */
+/**
+ * @param credential without it, the node has none
+ * @throws n8n can't load a node with such parameters
+ */
 export async function createTrigger(
 	parameters: INodeParameters,
-	credential: ICredentialDataDecryptedObject,
+	credential?: ICredentialDataDecryptedObject,
 ): Promise<TestTrigger> {
 	await loaded;
 	const nodeType = await loadNodeType('resumeManagementTrigger');
@@ -53,7 +57,7 @@ export async function createTrigger(
 		typeVersion: 1.1,
 		position: [0, 0],
 		parameters,
-		credentials: { resumeManagementApi: { id: '1', name: 'Test' } },
+		...(credential && { credentials: { resumeManagementApi: { id: '1', name: 'Test' } } }),
 	};
 	const workflow = new Workflow({
 		id: 'test',
@@ -64,7 +68,7 @@ export async function createTrigger(
 	});
 	const loadedNode = workflow.getNode(node.name)!;
 	const additionalData = {
-		credentialsHelper: new TestCredentials(credential),
+		credentialsHelper: new TestCredentials(credential ?? {}),
 		variables: {},
 	} as unknown as IWorkflowExecuteAdditionalData;
 	const webhookDescription = nodeType.description.webhooks![0]!;
@@ -76,7 +80,7 @@ export async function createTrigger(
 			await nodeType.webhookMethods!.default!.checkExists!.call(context);
 		},
 
-		async receive({ body, headers, contentType = 'application/json' }) {
+		async receive({ body, headers, contentType = 'application/json', query = {} }) {
 			printed.length = 0;
 			let status = 200;
 			let answer: IDataObject | undefined;
@@ -91,7 +95,7 @@ export async function createTrigger(
 				body: undefined,
 				headers,
 				params: {},
-				query: {},
+				query,
 				contentType,
 				rawBody: body,
 				readRawBody: async () => {},

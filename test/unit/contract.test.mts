@@ -15,8 +15,13 @@ import {
 
 type Parts = { node: INodeTypeDescription; credential: ICredentialType; schema: object };
 
-const upgrade = () => ({ resource: ['plan'], operation: ['upgrade'] });
-const read = () => ({ resource: ['user'], operation: ['get', 'getAll'] });
+const field = (name: string, more: object = {}) =>
+	({ name, type: 'string', default: '', ...more }) as INodeProperties;
+const choice = (value: string) => ({ name: value, value });
+const shown = (resource: string[], operation: string[], more: object = {}) => ({
+	displayOptions: { show: { resource, operation, ...more } },
+});
+const upgrade = (more?: object) => shown(['plan'], ['upgrade'], more);
 
 /** A package with one of each thing that can be promised. */
 const parts = (): Parts => ({
@@ -26,85 +31,88 @@ const parts = (): Parts => ({
 		inputs: ['main'],
 		outputs: ['main'],
 		usableAsTool: true,
-		credentials: [{ name: 'demoApi', required: true, displayOptions: { show: upgrade() } }],
+		credentials: [{ name: 'demoApi', required: true, ...upgrade() }],
 		webhooks: [{ name: 'default', httpMethod: 'POST', path: 'webhook' }],
 		properties: [
-			{ name: 'note', type: 'notice', default: '' },
-			{ name: 'field', type: 'string', default: 'data', required: true },
-			{
-				name: 'resource',
+			field('note', { type: 'notice' }),
+			field('field', { default: 'data', required: true }),
+			field('resource', {
 				type: 'options',
 				default: 'user',
 				options: [choice('user'), choice('plan')],
-			},
-			{
-				name: 'planId',
-				type: 'string',
-				default: '',
-				required: true,
-				displayOptions: { show: upgrade() },
-			},
-			{ name: 'aiTokenId', type: 'string', default: '', displayOptions: { show: upgrade() } },
-			{
-				name: 'limit',
+			}),
+			field('planId', { required: true, ...upgrade() }),
+			field('aiTokenId', upgrade()),
+			field('limit', {
 				type: 'number',
 				default: 50,
 				noDataExpression: true,
 				typeOptions: { minValue: 1 },
-				displayOptions: { show: read(), hide: { returnAll: [true] } },
-			},
-			{
-				name: 'userId',
+				displayOptions: {
+					...shown(['user'], ['get', 'getAll']).displayOptions,
+					hide: { returnAll: [true] },
+				},
+			}),
+			field('userId', {
 				type: 'resourceLocator',
 				default: { mode: 'list', value: '' },
 				modes: [{ name: 'list' }, { name: 'id' }],
-			},
-			{
-				name: 'options',
+			}),
+			field('options', {
 				type: 'collection',
 				default: {},
 				options: [
-					{ name: 'retries', type: 'number', default: 2 },
-					{
-						name: 'query',
+					field('retries', { type: 'number', default: 2 }),
+					field('query', {
 						type: 'fixedCollection',
 						default: {},
 						typeOptions: { multipleValues: true },
-						options: [
-							{ name: 'parameter', values: [{ name: 'key', type: 'string', default: '' }] },
-						],
-					},
+						options: [{ name: 'parameter', values: [field('key')] }],
+					}),
 				],
-			},
+			}),
 		],
 	} as unknown as INodeTypeDescription,
 	credential: {
 		name: 'demoApi',
-		properties: [{ name: 'privateKey', type: 'string', default: '', required: true }],
+		properties: [field('privateKey', { required: true })],
 	} as unknown as ICredentialType,
 	schema: { type: 'object', properties: { user: { properties: { id: {} } }, list: { items: {} } } },
 });
-
-function choice(value: string) {
-	return { name: value, value };
-}
 
 let root: string;
 let before: string[];
 
 beforeAll(async () => {
 	root = await mkdtemp(join(tmpdir(), 'resume-management-names-'));
-	before = await namesOf(() => {});
+	before = await namesOf([]);
 });
 
 afterAll(async () => {
 	await rm(root, { recursive: true });
 });
 
-/** Builds the package with a change, and reads its names. */
-async function namesOf(change: (parts: Parts) => void): Promise<string[]> {
+/**
+ * Changes what a path leads to: parts, or else the node's properties, and elements of lists by their names.
+ * At `+` is a new element.
+ */
+function change(all: Parts, path: string, value: unknown): void {
+	const keys = path.split('.');
+	const last = keys.pop()!;
+	const start = keys[0] !== undefined && keys[0] in all ? all : all.node.properties;
+	const target = keys.reduce<unknown>((from, key) => {
+		return Array.isArray(from) ? from.find(({ name }) => name === key) : (from as Fields)[key];
+	}, start);
+	if (last === '+') (target as unknown[]).push(value);
+	else (target as Fields)[last] = value;
+}
+type Fields = Record<string, unknown>;
+type Change = [path: string, value: unknown];
+
+/** Builds the package with changes, and reads its names. */
+async function namesOf(changes: Change[]): Promise<string[]> {
 	const all = parts();
-	change(all);
+	for (const [path, value] of changes) change(all, path, value);
 	// A folder of its own: what was loaded from one stays loaded.
 	const folder = await mkdtemp(join(root, 'package-'));
 	const n8n = { nodes: ['Demo.node.js'], credentials: ['DemoApi.credentials.js'] };
@@ -123,194 +131,119 @@ async function namesOf(change: (parts: Parts) => void): Promise<string[]> {
 	return readPublicNames(folder);
 }
 
-function parameter({ node }: Parts, name: string): INodeProperties {
-	return node.properties.find((one) => one.name === name)!;
-}
-
-const optional = (name: string, more: Partial<INodeProperties> = {}) =>
-	({ name, type: 'string', default: '', ...more }) as INodeProperties;
+const PLAN = '(@version 1, operation "upgrade", resource "plan")';
+const TOKEN = `aiTokenId ${PLAN}`;
+const OPTIONS = 'options (@version 1):';
+const limit = (operation: string) =>
+	`limit (@version 1, operation "${operation}", resource "user", not {"returnAll":[true]})`;
 
 describe('saved workflows break by', () => {
-	it.each<[string, (parts: Parts) => void, string]>([
-		['a version less', ({ node }) => (node.version = 2), 'Gone: n8n-nodes-demo.demo: version 1'],
-		[
-			'an output less',
-			({ node }) => (node.outputs = []),
-			'Gone: n8n-nodes-demo.demo: output 1 main',
-		],
-		[
-			'a node that is no tool',
-			({ node }) => delete node.usableAsTool,
-			'Gone: n8n-nodes-demo.demo: is a tool',
-		],
-		[
-			'a webhook with another path',
-			({ node }) => (node.webhooks![0]!.path = 'events'),
-			'Gone: n8n-nodes-demo.demo: webhook POST webhook',
-		],
-		[
-			'a credential that is not taken',
-			({ node }) => (node.credentials = []),
-			'Gone: n8n-nodes-demo.demo: credential demoApi (@version 1, operation "upgrade", resource "plan"): is taken',
-		],
-		['a renamed node', ({ node }) => (node.name = 'other'), 'Gone: n8n-nodes-demo.demo: version 1'],
-		[
-			'a renamed parameter',
-			(all) => (parameter(all, 'aiTokenId').name = 'tokenId'),
-			'Gone: n8n-nodes-demo.demo: aiTokenId (@version 1, operation "upgrade", resource "plan"): type string',
-		],
-		[
-			'a renamed credential field',
-			({ credential }) => (credential.properties[0]!.name = 'apiKey'),
-			'Gone: demoApi: privateKey: type string',
-		],
-		[
-			'another type',
-			(all) => (parameter(all, 'aiTokenId').type = 'number'),
-			'Gone: n8n-nodes-demo.demo: aiTokenId (@version 1, operation "upgrade", resource "plan"): type string',
-		],
-		[
-			'a list in place of one value',
-			(all) => (parameter(all, 'aiTokenId').typeOptions = { multipleValues: true }),
-			'Gone: n8n-nodes-demo.demo: aiTokenId (@version 1, operation "upgrade", resource "plan"): type string',
-		],
-		[
-			'another default',
-			(all) => ((parameter(all, 'options').options![0] as INodeProperties).default = 3),
-			'Gone: n8n-nodes-demo.demo: options (@version 1): retries: default 2',
-		],
-		[
-			'a choice less',
-			(all) => parameter(all, 'resource').options!.pop(),
-			'Gone: n8n-nodes-demo.demo: resource (@version 1): value "plan"',
-		],
-		[
-			'a mode less',
-			(all) => parameter(all, 'userId').modes!.pop(),
-			'Gone: n8n-nodes-demo.demo: userId (@version 1): mode id',
-		],
-		[
-			'a member of a collection less',
-			(all) => parameter(all, 'options').options!.pop(),
-			'Gone: n8n-nodes-demo.demo: options (@version 1): query: parameter: key: type string',
-		],
+	it.each<[string, ...Change, gone: string]>([
+		['a version less', 'node.version', 2, 'version 1'],
+		['an output less', 'node.outputs', [], 'output 1 main'],
+		['a node that is no tool', 'node.usableAsTool', undefined, 'is a tool'],
+		['another path of a webhook', 'node.webhooks.default.path', 'x', 'webhook POST webhook'],
+		['a credential less', 'node.credentials', [], `credential demoApi ${PLAN}: is taken`],
+		['a renamed parameter', 'aiTokenId.name', 'tokenId', `${TOKEN}: type string`],
+		['another type', 'aiTokenId.type', 'number', `${TOKEN}: type string`],
+		['a list', 'aiTokenId.typeOptions', { multipleValues: true }, `${TOKEN}: type string`],
+		['another default', 'options.options.retries.default', 3, `${OPTIONS} retries: default 2`],
+		['a choice less', 'resource.options', [choice('user')], 'resource (@version 1): value "plan"'],
+		['a mode less', 'userId.modes', [choice('list')], 'userId (@version 1): mode id'],
+		['an option less', 'options.options', [], `${OPTIONS} query: parameter: key: type string`],
 		[
 			'a case less in which it is shown',
-			(all) => parameter(all, 'limit').displayOptions!.show!.operation!.pop(),
-			'Gone: n8n-nodes-demo.demo: limit (@version 1, operation "getAll", resource "user", not {"returnAll":[true]}): default 50',
+			'limit.displayOptions.show.operation',
+			['get'],
+			`${limit('getAll')}: default 50`,
 		],
 		[
 			'a case more in which it is hidden',
-			(all) => (parameter(all, 'userId').displayOptions = { hide: { resource: ['plan'] } }),
-			'Gone: n8n-nodes-demo.demo: userId (@version 1): type resourceLocator',
+			'userId.displayOptions',
+			{ hide: { resource: ['plan'] } },
+			'userId (@version 1): type resourceLocator',
 		],
+		['a higher minimum', 'limit.typeOptions.minValue', 2, `${limit('get')}: minimum 1`],
+		['a maximum', 'limit.typeOptions.maxValue', 100, `${limit('get')}: maximum none`],
+		['no expression', 'planId.noDataExpression', true, `planId ${PLAN}: takes an expression`],
+		['a required default', 'resource.required', true, 'resource (@version 1): may be empty'],
 		[
-			'a higher minimum',
-			(all) => (parameter(all, 'limit').typeOptions!.minValue = 2),
-			'Gone: n8n-nodes-demo.demo: limit (@version 1, operation "get", resource "user", not {"returnAll":[true]}): minimum 1',
+			'a field that the output has no more',
+			'schema.properties.user',
+			undefined,
+			'output of v1.0.0/get: user.id',
 		],
+	])('%s', async (_, path, value, gone) => {
+		const broken = findBroken(before, await namesOf([[path, value]]));
+		expect(broken).toContain(`Gone: n8n-nodes-demo.demo: ${gone}`);
+	});
+
+	const required = { required: true };
+	it.each<[string, ...Change, line: string]>([
 		[
-			'a maximum',
-			(all) => (parameter(all, 'limit').typeOptions!.maxValue = 100),
-			'Gone: n8n-nodes-demo.demo: limit (@version 1, operation "get", resource "user", not {"returnAll":[true]}): maximum none',
-		],
-		[
-			'an expression that is not taken any more',
-			(all) => (parameter(all, 'planId').noDataExpression = true),
-			'Gone: n8n-nodes-demo.demo: planId (@version 1, operation "upgrade", resource "plan"): takes an expression',
+			'a renamed credential field',
+			'credential.properties.privateKey.name',
+			'apiKey',
+			'Gone: demoApi: privateKey: type string',
 		],
 		[
 			'a parameter that became required',
-			(all) => (parameter(all, 'aiTokenId').required = true),
-			'New: n8n-nodes-demo.demo: aiTokenId (@version 1, operation "upgrade", resource "plan"): must be filled in',
-		],
-		[
-			'one that became required where it has a default',
-			(all) => (parameter(all, 'resource').required = true),
-			'Gone: n8n-nodes-demo.demo: resource (@version 1): may be empty',
+			'aiTokenId.required',
+			true,
+			`New: n8n-nodes-demo.demo: ${TOKEN}: must be filled in`,
 		],
 		[
 			'a new parameter that they lack',
-			({ node }) =>
-				node.properties.push(
-					optional('currency', { required: true, displayOptions: { show: upgrade() } }),
-				),
-			'New: n8n-nodes-demo.demo: currency (@version 1, operation "upgrade", resource "plan"): must be filled in',
+			'node.properties.+',
+			field('currency', { ...required, ...upgrade() }),
+			`New: n8n-nodes-demo.demo: currency ${PLAN}: must be filled in`,
 		],
 		[
 			'a new credential field that they lack',
-			({ credential }) => credential.properties.push(optional('secret', { required: true })),
+			'credential.properties.+',
+			field('secret', required),
 			'New: demoApi: secret: must be filled in',
 		],
-		[
-			'a field that the output has no more',
-			(all) => (all.schema = { properties: { list: { items: {} } } }),
-			'Gone: n8n-nodes-demo.demo: output of v1.0.0/get: user.id',
-		],
-	])('%s', async (_title, change, line) => {
-		expect(findBroken(before, await namesOf(change))).toContain(line);
+	])('%s', async (_, path, value, line) => {
+		expect(findBroken(before, await namesOf([[path, value]]))).toContain(line);
 	});
 });
 
 describe('saved workflows do not break by', () => {
-	it.each<[string, (parts: Parts) => void]>([
-		['nothing', () => {}],
-		['an output more', ({ node }) => (node.outputs as string[]).push('main')],
-		[
-			'a choice and a mode more',
-			(all) => {
-				parameter(all, 'resource').options!.push(choice('resume'));
-				parameter(all, 'userId').modes!.push({ name: 'url' } as never);
-			},
-		],
-		['an optional parameter more', ({ node }) => node.properties.push(optional('note'))],
-		[
-			'a member of a collection more',
-			(all) => (parameter(all, 'options').options as INodeProperties[]).push(optional('fileName')),
-		],
+	const showsLimit = (operation: string) => shown(['user'], [operation]).displayOptions.show;
+	const other = parts().node.properties.find(({ name }) => name === 'limit')!;
+	other.displayOptions!.show = showsLimit('get');
+	it.each<[string, ...Change[]]>([
+		['nothing'],
+		['an output more', ['node.outputs.+', 'main']],
+		['a choice more', ['resource.options.+', choice('resume')]],
+		['a mode more', ['userId.modes.+', choice('url')]],
+		['an optional parameter more', ['node.properties.+', field('another')]],
+		['an option more', ['options.options.+', field('fileName')]],
 		[
 			'a required parameter of a new operation',
-			({ node }) =>
-				node.properties.push(
-					optional('userName', {
-						required: true,
-						displayOptions: { show: { resource: ['user'], operation: ['create'] } },
-					}),
-				),
+			['node.properties.+', field('userName', { required: true, ...shown(['user'], ['create']) })],
 		],
 		[
-			'a parameter that need not be filled in any more',
-			(all) => {
-				delete parameter(all, 'planId').required;
-				delete parameter(all, 'field').required;
-			},
+			'parameters that need not be filled in any more',
+			['planId.required', undefined],
+			['field.required', undefined],
 		],
-		['an expression that is taken', (all) => delete parameter(all, 'limit').noDataExpression],
-		[
-			'a case more in which it is shown',
-			(all) => parameter(all, 'limit').displayOptions!.show!.operation!.push('search'),
-		],
+		['an expression that is taken', ['limit.noDataExpression', undefined]],
+		['a case more in which it is shown', ['limit.displayOptions.show.operation.+', 'search']],
 		[
 			'one declaration for two cases as two',
-			({ node }) => {
-				const limit = node.properties.find(({ name }) => name === 'limit')!;
-				const other = structuredClone(limit);
-				limit.displayOptions!.show!.operation = ['getAll'];
-				other.displayOptions!.show!.operation = ['get'];
-				node.properties.push(other);
-			},
+			['limit.displayOptions.show', showsLimit('getAll')],
+			['node.properties.+', other],
 		],
 		[
 			'a second version with a parameter of its own',
-			({ node }) => {
-				node.version = [1, 2];
-				const show = { '@version': [2], ...upgrade() };
-				node.properties.push(optional('address', { required: true, displayOptions: { show } }));
-			},
+			['node.version', [1, 2]],
+			['node.properties.+', field('address', { required: true, ...upgrade({ '@version': [2] }) })],
 		],
-		['another note', ({ node }) => node.properties.shift()],
-	])('%s', async (_title, change) => {
-		expect(findBroken(before, await namesOf(change))).toEqual([]);
+		['another note', ['note.name', 'notice']],
+	])('%s', async (_, ...changes) => {
+		expect(findBroken(before, await namesOf(changes))).toEqual([]);
 	});
 });
 

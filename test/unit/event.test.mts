@@ -6,146 +6,146 @@ import {
 	isSelected,
 	readEvents,
 	SECTION_SAVED,
+	type EventItem,
 } from '../../nodes/ResumeManagementTrigger/event.ts';
+import { parseJson } from '../../nodes/shared/json.ts';
+import type { Settings } from '../../nodes/ResumeManagementTrigger/settings.ts';
+import { secretsOf } from '../../nodes/shared/secrets.ts';
 
-const NOW = new Date('2026-11-21T12:00:00Z');
-const none = { namePath: '', idPath: '' };
-const read = (payload: unknown, paths = none) =>
-	readEvents(Buffer.from(JSON.stringify(payload)), paths, NOW);
-const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+const KEY = 'live-key-0123456789';
+const secrets = secretsOf([KEY]);
+const receivedAt = new Date('2026-11-21T12:00:00Z');
+const hashOf = (body: string | Buffer) => createHash('sha256').update(body).digest('hex');
 
-test.each(['event', 'type', 'eventName', 'event_type'])('the name is found in %s', (key) => {
-	expect(read({ [key]: 'Plan Changed' })![0]!.event).toBe('Plan Changed');
+interface Request {
+	paths?: { eventNamePath?: string; eventIdPath?: string };
+	headers?: Record<string, string>;
+}
+
+function readBody(body: string | Buffer, { paths, headers = {} }: Request = {}) {
+	const options = { eventNamePath: '', eventIdPath: '', includeHeaders: false, ...paths };
+	const verification = 'webhook-id' in headers ? 'standardWebhooks' : 'none';
+	const settings = { verification, options, secrets } as Settings;
+	return readEvents(settings, { body: Buffer.from(body), headers, receivedAt });
+}
+const read = (payload: unknown, request?: Request) =>
+	readBody(JSON.stringify(payload), request) as EventItem[];
+const idsOf = (events: EventItem[]) =>
+	events.map(({ deliveryId, deliveryIdSource }) => [deliveryId, deliveryIdSource]);
+
+test.each<[object, string, string?]>([
+	...['event', 'eventName', 'event_name', 'eventType', 'event_type', 'topic', 'action', 'type'].map(
+		(key): [object, string] => [{ [key]: 'Plan Changed' }, 'Plan Changed'],
+	),
+	[{ event: { name: 'Plan Changed' } }, 'Plan Changed'],
+	[{ event: { type: 'Plan Changed' } }, 'Plan Changed'],
+	[{ type: 'webhook', event_type: 'resume.section_saved' }, 'resume.section_saved'],
+	[{ event: { name: 'resume.section_saved' }, type: 'x' }, 'resume.section_saved'],
+	[{ event: 'webhook', type: 'section.saved' }, 'section.saved'],
+	[{ type: 'webhook', event: 'Plan Changed' }, 'Plan Changed'],
+	[{ event: '', type: 7 }, '7'],
+	// What names no event is the one that the service names.
+	...[{}, { event: null }, { event: { deep: 1 } }, { data: { event: 'x' } }].map(
+		(payload): [object, string] => [payload, SECTION_SAVED],
+	),
+	[{ event: 'section.saved', meta: { name: 'Plan Changed' } }, 'Plan Changed', 'meta.name'],
+	[{ event: 'Plan Changed' }, SECTION_SAVED, 'meta.name'],
+])('the event of %j is %j', (payload, name, eventNamePath = '') => {
+	expect(read(payload, { paths: { eventNamePath } })).toMatchObject([{ event: name }]);
 });
 
-test('a payload without a name is the one event that the service names', () => {
-	for (const payload of [{}, { event: null }, { event: { deep: 1 } }, { data: 1 }]) {
-		expect(read(payload)![0]!.event).toBe(SECTION_SAVED);
+test.each<[object | string, string, string?]>([
+	[{ eventId: 'e1' }, 'e1'],
+	[{ event_id: 'e1' }, 'e1'],
+	[{ deliveryId: 'e1' }, 'e1'],
+	[{ delivery_id: 5 }, '5'],
+	[{ event: SECTION_SAVED, id: 'evt_1', data: {} }, 'evt_1'],
+	[{ id: 'y', meta: { id: 9 } }, '9', 'meta.id'],
+	['{"eventId":1234567890123456781}', '1234567890123456781'],
+	['{"eventId":1234567890123456799}', '1234567890123456799'],
+])('%j carries its own ID', (payload, id, eventIdPath = '') => {
+	const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
+	const request = { paths: { eventIdPath }, headers: { 'webhook-id': 'msg_1' } };
+	expect(idsOf(readBody(body, request) as EventItem[])).toEqual([[id, 'payload']]);
+});
+
+test('an ID of a resume, or one that repeats a secret, is not taken for that of an event', () => {
+	const ofResume = { event: SECTION_SAVED, id: 'resume-001', title: 'Engineer' };
+	for (const payload of [ofResume, { eventId: `${KEY}-1` }]) {
+		expect(idsOf(read(payload))).toEqual([[hashOf(JSON.stringify(payload)), 'bodyHash']]);
+		const ofKey = { headers: { 'webhook-id': KEY } };
+		expect(idsOf(read(payload, ofKey))).toEqual(idsOf(read(payload)));
+		const signed = { headers: { 'webhook-id': 'msg_1' } };
+		expect(idsOf(read(payload, signed))).toEqual([['msg_1', 'header']]);
 	}
 });
 
-test('paths come before what is common', () => {
-	const payload = { event: 'x', id: 'y', meta: { name: 'Plan Changed', id: 9 } };
-	const [event] = read(payload, { namePath: 'meta.name', idPath: 'meta.id' })!;
-	expect(event).toMatchObject({ event: 'Plan Changed', deliveryId: '9' });
-});
-
-test.each([
-	[{ eventId: 'e1' }, 'e1'],
-	[{ delivery_id: 5 }, '5'],
-	[{ event: 'Resume Section Saved', id: 'evt_1', data: {} }, 'evt_1'],
-])('%j carries its own ID', (payload, id) => {
-	expect(read(payload)![0]).toMatchObject({ deliveryId: id, deliveryIdSource: 'payload' });
-});
-
-test('the ID of a resume is not taken for that of an event', () => {
-	const payload = { event: 'Resume Section Saved', id: 'resume-001', title: 'Engineer' };
-	expect(read(payload)![0]).toMatchObject({
-		deliveryId: hashOf(JSON.stringify(payload)),
-		deliveryIdSource: 'bodyHash',
-	});
-});
-
-test('the payload is handed on untouched', () => {
-	fc.assert(
-		fc.property(fc.jsonValue(), (value) => {
-			const payload = { value };
-			const [event] = read(payload)!;
-			expect(event!.data).toEqual(JSON.parse(JSON.stringify(payload)));
-			expect(event!.receivedAt).toBe('2026-11-21T12:00:00.000Z');
-		}),
-	);
-});
-
 test('an array gives an event for each element, each with an ID of its own', () => {
-	const events = read([{ eventId: 'a' }, { n: 1 }, { n: 1 }])!;
-	expect(events.map(({ deliveryId }) => deliveryId)).toEqual([
-		'a',
-		expect.stringMatching(/^[0-9a-f]{64}-1$/),
-		expect.stringMatching(/^[0-9a-f]{64}-2$/),
-	]);
+	const payload = [{ eventId: 'a' }, { n: 1 }, { n: 1 }];
+	const hash = hashOf(JSON.stringify(payload));
+	const hashed = [1, 2].map((index) => [`${hash}-${index}`, 'bodyHash']);
+	expect(idsOf(read(payload))).toEqual([['a', 'payload'], ...hashed]);
+	const signed = [1, 2].map((index) => [`msg_1-${index}`, 'header']);
+	const headers = { 'webhook-id': 'msg_1' };
+	expect(idsOf(read(payload, { headers }))).toEqual([['a', 'payload'], ...signed]);
+	expect(read(Array(10_000).fill(0))).toHaveLength(10_000);
+	expect(read(Array(10_001).fill(0))).toBe('The body has more than 10000 events.');
 });
 
-test('the same body has the same ID, and another body another', () => {
+test('the payload is handed on as it is, and the same body has the same ID, another body another', () => {
 	fc.assert(
-		fc.property(fc.object(), fc.object(), (a, b) => {
-			const id = (payload: object) => read(payload)![0]!.deliveryId;
-			const same = JSON.stringify(a) === JSON.stringify(b);
-			return id(a) === id(a) && (same || id({ a }) !== id({ b }));
+		fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+			const [[event], [again], [second]] = [{ one }, { one }, { one: other }].map((payload) =>
+				read(payload),
+			) as [EventItem[], EventItem[], EventItem[]];
+			expect(event).toEqual({
+				event: SECTION_SAVED,
+				deliveryId: again!.deliveryId,
+				deliveryIdSource: 'bodyHash',
+				receivedAt: receivedAt.toISOString(),
+				data: parseJson(JSON.stringify({ one })),
+			});
+			const isSame = JSON.stringify(one) === JSON.stringify(other);
+			expect(second!.deliveryId === event!.deliveryId).toBe(isSame);
 		}),
 	);
 });
 
-test.each(['', ' ', 'hello', '{"event": ', '"text"', '7', 'null', '\u0000'])(
-	'the body %j is no event',
-	(text) => {
-		expect(readEvents(Buffer.from(text), none, NOW)).toBeUndefined();
-	},
-);
-
-test('any bytes are either events or not, and never an exception', () => {
-	fc.assert(
-		fc.property(fc.uint8Array(), (bytes) => {
-			readEvents(Buffer.from(bytes), none, NOW);
-		}),
-	);
+const unreadable = /^The body is not a JSON object or array/;
+const otherCharacters = /^The body is not in the character set/;
+const muller = (encoding: BufferEncoding) => Buffer.from('{"name":"Müller"}', encoding);
+test.each<[string | Buffer, string, RegExp | object]>([
+	['', '', unreadable],
+	['\uFEFF{"name":"Müller"}', '', { name: 'Müller' }],
+	[muller('utf8'), 'application/json', { name: 'Müller' }],
+	[muller('latin1'), 'text/json; charset=ISO-8859-1', { name: 'Müller' }],
+	[muller('utf16le'), 'text/json; charset="utf-16le"', { name: 'Müller' }],
+	[muller('latin1'), 'application/json', otherCharacters],
+	[muller('latin1'), 'application/json; charset=utf-8', otherCharacters],
+	[muller('utf8'), 'application/json; charset=klingon', otherCharacters],
+	['{"__proto__":{"polluted":1}}', '', JSON.parse('{"__proto__":{"polluted":1}}') as object],
+])('the body %j of type %j', (body, type, expected) => {
+	const events = readBody(body, { headers: { 'content-type': type } });
+	if (expected instanceof RegExp) expect(events).toMatch(expected);
+	else expect(events).toMatchObject([{ data: expected }]);
+	expect(({} as { polluted?: number }).polluted).toBeUndefined();
 });
 
-test('__proto__ keys change nothing but their own event', () => {
-	const body = Buffer.from('{"__proto__":{"polluted":true},"event":"x"}');
-	expect(readEvents(body, none, NOW)).toHaveLength(1);
-	expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+test('500 levels are read, and no more', () => {
+	const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+	expect(readBody(nested(500))).toHaveLength(1);
+	for (const levels of [501, 100_000]) expect(readBody(nested(levels))).toMatch(unreadable);
 });
 
-test('a payload that is nested 10,000 deep is read', () => {
-	const text = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
-	expect(readEvents(Buffer.from(text), none, NOW)).toHaveLength(1);
-});
-
-test('a byte order mark is passed over', () => {
-	expect(readEvents(Buffer.from('\uFEFF{"event":"x"}'), none, NOW)![0]!.event).toBe('x');
-});
-
-describe('selection', () => {
-	test.each([
-		'Resume Section Saved',
-		'resume_section_saved',
-		'RESUME-SECTION-SAVED',
-		'resumeSectionSaved',
-		'resume.section.saved',
-		'resume:section:saved',
-		'section.saved',
-		'com.example.resume/section_saved.v1',
-	])('%s is Resume Section Saved in any spelling', (name) => {
-		expect(isSelected(name, ['resumeSectionSaved'])).toBe(true);
-	});
-
-	test('another event is not, unless all are selected', () => {
-		for (const event of ['Plan Changed', 'education', 'section.deleted', '']) {
-			expect(isSelected(event, ['resumeSectionSaved'])).toBe(false);
-			expect(isSelected(event, ['*'])).toBe(true);
-			expect(isSelected(event, ['resumeSectionSaved', '*'])).toBe(true);
-		}
-		expect(isSelected(SECTION_SAVED, [])).toBe(false);
-	});
-
-	test('no event without a name is left out', () => {
-		fc.assert(
-			fc.property(fc.object({ key: fc.constantFrom('data', 'id', 'title') }), (payload) => {
-				expect(isSelected(read(payload)![0]!.event, ['resumeSectionSaved'])).toBe(true);
-			}),
-		);
-	});
-});
-
-test('the signed ID of a request is that of its events, unless they have their own', () => {
-	const ids = (payload: unknown) =>
-		readEvents(Buffer.from(JSON.stringify(payload)), none, NOW, 'msg_1')!.map(
-			({ deliveryId, deliveryIdSource }) => [deliveryId, deliveryIdSource],
-		);
-	expect(ids({})).toEqual([['msg_1', 'header']]);
-	expect(ids([{ eventId: 'a' }, {}])).toEqual([
-		['a', 'payload'],
-		['msg_1-1', 'header'],
-	]);
+test.each<[boolean, string[]]>([
+	[true, [SECTION_SAVED, 'resume_section_saved', 'RESUME-SECTION-SAVED', 'resumeSectionSaved']],
+	[true, ['resume:section:saved', 'section.saved', 'com.example.resume/section_saved.v1']],
+	[false, ['Plan Changed', 'education', 'section.deleted', '完了', '']],
+])('that it is Resume Section Saved is %j for %j', (isSaved, names) => {
+	for (const name of names) {
+		expect([name, isSelected(name, ['resumeSectionSaved'])]).toEqual([name, isSaved]);
+		expect(isSelected(name, ['*'])).toBe(true);
+		expect(isSelected(name, ['resumeSectionSaved', '*'])).toBe(true);
+		expect(isSelected(name, [])).toBe(false);
+	}
 });

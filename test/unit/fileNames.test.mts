@@ -1,64 +1,74 @@
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
 
-import { safeFileName } from '../../nodes/ResumeManagement/download/fileName.ts';
-import { readDisposition, readMimeType } from '../../nodes/ResumeManagement/download/headers.ts';
-import publicCases from './contentDisposition.json' with { type: 'json' };
+import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/output/fileName.ts';
 
 const nameOf = (header: string) => readDisposition(header).names[0] ?? '';
 
 describe('the file name of a Content-Disposition header', () => {
-	/** Where this package reads a header otherwise than jshttp/content-disposition, and why. */
-	const differences: Record<string, string> = {
-		// Chrome and Firefox take an extended name in quotes, and a service that sends one means it.
-		[`attachment; filename*="UTF-8''%E2%82%AC%20rates.pdf"`]: '€ rates.pdf',
-		[`attachment; filename*="UTF-8''foo-%c3%a4.html"`]: 'foo-ä.html',
-	};
-
-	test.each(Object.entries(publicCases.cases as Record<string, string | null>))(
-		'%j is %j',
-		(header, expected) => {
-			expect(nameOf(header)).toBe(differences[header] ?? expected ?? '');
-		},
+	const pieces = fc.constantFrom(
+		...['cv.pdf', 'My Resume.pdf', 'foo', '%C3%A9', '%E2%82%AC', '%c3%a4', '%E9', '%5c', '%2541'],
+		...['%zz', '%', 'é', '.', ',', '[1](2)', ':', '/', '=?', ' ', '\t', "'", "''", '*', '@', '0'],
 	);
+	const textOf = (...more: string[]) =>
+		fc
+			.array(fc.oneof(pieces, fc.constantFrom('cv', ...more)), { maxLength: 4 })
+			.map((all) => all.join(''));
+	const value = fc.oneof(
+		textOf('\\"', '\\\\', '\\o', ';', '=').map((text) => `"${text}"`),
+		textOf('"', '\\', '=').map((text) => `c${text}`),
+		fc
+			.tuple(
+				fc.constantFrom("UTF-8''", "utf8''", "iso-8859-1'en'", "ISO-8859-2''", "''", "UTF-8'"),
+				textOf(),
+			)
+			.map((parts) => parts.join('')),
+	);
+	const parameter = fc
+		.tuple(
+			fc.constantFrom('; ', ';', ' ; \t'),
+			fc.constantFrom('filename', 'FileName', 'filename*', 'filename *', 'filename*0', 'x'),
+			fc.constantFrom('=', '=', ' =', '= '),
+			value,
+		)
+		.map((parts) => parts.join(''));
+	const start = fc.constantFrom('attachment', 'inline', '"attachment"', 'x=y', '');
+	const header = fc
+		.tuple(start, fc.array(parameter, { maxLength: 3 }), fc.constantFrom('', ';', '"'))
+		.map(([type, parameters, end]) => type + parameters.join('') + end);
 
-	test('differs from the public cases only where the list says so', () => {
-		const cases = publicCases.cases as Record<string, string | null>;
-		for (const [header, ours] of Object.entries(differences)) {
-			expect(Object.keys(cases)).toContain(header);
-			expect(cases[header]).not.toBe(ours);
-		}
-	});
-
-	test('is what jshttp/content-disposition reads from what it may read, whatever stands there', () => {
-		const pieces = [
-			...['attachment', 'inline', ';', '; ', '=', '"', '\\', "'", "''", '*', '%', ' ', '\t', ','],
-			...['filename', 'FileName', 'filename*', 'filename=', 'filename*=', 'x=', "UTF-8''", 'utf8'],
-			...["iso-8859-1'en'", 'cv.pdf', 'My Resume.pdf', '%C3%A9', '%E9', '%zz', 'é', '.'],
-		];
-		const headers = fc.array(fc.constantFrom(...pieces)).map((parts) => parts.join(''));
-		fc.assert(
-			fc.property(headers, (header) => {
-				// The differences above, and what version 3 has mended there.
-				fc.pre(!/filename\*\s*=\s*"/i.test(header) && !/iso.*%(?![\da-f]{2})/i.test(header));
-				expect(nameOf(header)).toBe(parse(header).parameters.filename ?? '');
-			}),
-			{ numRuns: 5_000 },
-		);
+	test('is what jshttp/content-disposition reads from it, whatever stands there', () => {
+		let named = 0;
+		const property = fc.property(header, (text) => {
+			// Where this reads otherwise, as below, and what version 3 has mended there.
+			fc.pre(!/filename\*\s*=\s*("|[^;']*'[^;']*'\s*(;|$))/i.test(text));
+			// A parameter without a name may be read either way.
+			fc.pre(!/iso.*%(?![\da-f]{2})|;\s*=/i.test(text));
+			const name = parse(text).parameters.filename ?? '';
+			expect(nameOf(text)).toBe(name);
+			if (name !== '') named++;
+		});
+		fc.assert(property, { numRuns: 10_000 });
+		expect(named).toBeGreaterThan(1_000);
 	});
 
 	test.each([
-		['attachment; filename=My Resume.pdf', ['My Resume.pdf']],
-		[`attachment; filename="good.pdf"; filename*=UTF-8''%ff`, ['good.pdf']],
-		[`attachment; filename*=UTF-8''%; filename="good.pdf"`, ['good.pdf']],
-		[`attachment; filename*=utf-16''%00a; filename="good.pdf"`, ['good.pdf']],
-		[`attachment; filename*=bad.pdf; filename="good.pdf"`, ['good.pdf']],
-		[`attachment; filename*=UTF-8''; filename="good.pdf"`, ['good.pdf']],
+		// Chrome and Firefox take an extended name in quotes, and a service that sends one means it.
+		[`attachment; filename*="UTF-8''%E2%82%AC%20rates.pdf"`, '€ rates.pdf'],
+		['attachment; filename=My Resume.pdf', 'My Resume.pdf'],
+		['attachment; filename=foo.html, attachment; filename=bar.html', 'foo.html, attachment'],
+		['attachment; filename==?ISO-8859-1?Q?foo.html?=', '=?ISO-8859-1?Q?foo.html?='],
+		['attachment filename=bar', ''],
+		['attachment; filename="bar', ''],
+		[`attachment; filename*=UTF-8''%; filename="good.pdf"`, 'good.pdf'],
+		[`attachment; filename*=ISO-8859-1''report%2; filename="good.pdf"`, 'good.pdf'],
+		[`attachment; filename*=utf-16''%00a; filename="good.pdf"`, 'good.pdf'],
+		[`attachment; filename*=bad.pdf; filename="good.pdf"`, 'good.pdf'],
+		[`attachment; filename*=UTF-8''; filename="good.pdf"`, 'good.pdf'],
 		// encodeURIComponent leaves brackets alone, which RFC 8187 does not allow.
-		[`attachment; filename*=UTF-8''Resume%20(1).pdf`, ['Resume (1).pdf']],
-		[`attachment; filename*=UTF-8''..; filename="good.pdf"`, ['..', 'good.pdf']],
-	])('%s has the names %j', (header, names) => {
-		expect(readDisposition(header).names).toEqual(names);
+		[`attachment; filename*=UTF-8''Resume%20(1).pdf`, 'Resume (1).pdf'],
+	])('in %s is %s', (header, name) => {
+		expect(nameOf(header)).toBe(name);
 	});
 
 	test.each([
@@ -66,7 +76,7 @@ describe('the file name of a Content-Disposition header', () => {
 		[' Attachment ;filename=a.json', true],
 		['inline; filename="attachment"', false],
 		['filename="attachment;"', false],
-		[undefined, false],
+		['', false],
 	])('%s is an attachment: %s', (header, attachment) => {
 		expect(readDisposition(header).attachment).toBe(attachment);
 	});
@@ -75,7 +85,7 @@ describe('the file name of a Content-Disposition header', () => {
 describe('a safe file name', () => {
 	const letters = fc.constantFrom(
 		...['a', '.', ' ', '/', '\\', '\0', '\n', '"', '<', '|', 'é', 'e\u0301', '漢', '💼', '\ud83d'],
-		...['\udcbc', '👩\u200d💻', '\u200d', '\u202e', '\u2028', '.pdf', 'con', 'x'.repeat(100)],
+		...['\udcbc', '👩\u200d💻', '\u200d', '\u202e', '\u2028', '.pdf', 'x'.repeat(100)],
 		...['💼'.repeat(60), '🇨🇭', '\u0301'.repeat(300)],
 	);
 	const names = fc.oneof(
@@ -91,7 +101,6 @@ describe('a safe file name', () => {
 				expect(safe.isWellFormed()).toBe(true);
 				expect(safe).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}<>:"|?*/\\\u202e]/u);
 				expect(safe).not.toMatch(/^[.\s]|[.\s]$/);
-				expect(safe).not.toMatch(/^(con|nul)(\.|$)/i);
 				expect(safeFileName(safe)).toBe(safe);
 			}),
 			{ numRuns: 2_000 },
@@ -121,8 +130,6 @@ describe('a safe file name', () => {
 		['.. . ', ''],
 		['cv.pdf. .', 'cv.pdf'],
 		['a\u202efdp.exe', 'afdp.exe'],
-		['CON.pdf', '_CON.pdf'],
-		['console.pdf', 'console.pdf'],
 		['\u200d', ''],
 		['e\u0301.pdf', '\u00e9.pdf'],
 		[`${'漢'.repeat(200)}.pdf`, `${'漢'.repeat(83)}.pdf`],
@@ -131,15 +138,4 @@ describe('a safe file name', () => {
 	])('of %j is %j', (name, safe) => {
 		expect(safeFileName(name)).toBe(safe);
 	});
-});
-
-test.each([
-	['application/pdf; charset=binary', 'application/pdf'],
-	[' Application/PDF ', 'application/pdf'],
-	['pdf', ''],
-	['text/html\r\nx: y', ''],
-	[undefined, ''],
-	[`a/${'b'.repeat(1_000)}`, ''],
-])('the media type of %j is %j', (header, type) => {
-	expect(readMimeType(header)).toBe(type);
 });

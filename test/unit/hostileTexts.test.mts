@@ -1,7 +1,14 @@
-import { judge } from '../../nodes/ResumeManagement/answer/judge.ts';
-import { safeFileName } from '../../nodes/ResumeManagement/download/fileName.ts';
-import { readDisposition, readMimeType } from '../../nodes/ResumeManagement/download/headers.ts';
-import { locateFile } from '../../nodes/ResumeManagement/download/locate.ts';
+import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
+import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/output/fileName.ts';
+import {
+	fileTypeOf,
+	locateFile,
+	readMimeType,
+} from '../../nodes/ResumeManagement/output/fileType.ts';
+import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
+import { parseJson } from '../../nodes/shared/json.ts';
+import { holdsSecret, secretsOf } from '../../nodes/shared/secrets.ts';
+import { settingsOf, ways } from '../support/proofs.mts';
 
 /**
  * What a stranger sends must not keep n8n busy: each function over outside text takes time in
@@ -9,54 +16,30 @@ import { locateFile } from '../../nodes/ResumeManagement/download/locate.ts';
  */
 const BOUND = 500;
 const LENGTH = 1_000_000;
+const SECRET = 'sk_live_4242424242424242424242';
+const secrets = secretsOf([SECRET, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']);
 
 // Thousands of megabytes, on a machine that may have other work.
 jest.setTimeout(120_000);
 
 const fill = (piece: string) => piece.repeat(Math.ceil(LENGTH / piece.length)).slice(0, LENGTH);
 const fillers = [
-	...[
-		' ',
-		'\n',
-		'\t',
-		'.',
-		'. ',
-		'/',
-		'\\',
-		'"',
-		"'",
-		';',
-		'=',
-		'; ',
-		'=;',
-		';a=',
-		'%',
-		'%4',
-		'%41',
-	],
-	...[
-		'A',
-		'f',
-		'A\n',
-		'=\n',
-		'\0',
-		'\u202e',
-		'\u0301\u0316',
-		'\ud83d',
-		'👩\u200d',
-		'🇨🇭',
-		'file',
-		'url',
-	],
-	...['data', '.a', 'é', '漢'],
+	...[' ', '\n', '\t', '.', '. ', '/', '\\', '"', "'", ';', '=', '; ', '=;', ';a='],
+	...['%', '%4', '%41', 'url', 'data', '.a', 'é', '漢'],
+	...['A', 'f', 'A\n', '=\n', '\0', '\u202e', '\u0301\u0316', '\ud83d', '👩\u200d', '🇨🇭', 'file'],
+	// JSON and numbers.
+	...['[', '"\\', '{"a":"', '12345678901234567890,', '1.2.3.4.5.6.7.8.9.0'],
+	// Of a secret: how it starts, and how its characters may be spelled.
+	...[SECRET.slice(0, -1), 's\\\\\\\\', btoa(SECRET.slice(0, 15))],
+	...['%25252525', '&#x0000', 'c \n\t '],
+	// Of signatures.
+	...['0', 't=', 'v1=', 'v1,', ` v1,${'A'.repeat(43)}`, `,v1=${'a'.repeat(64)}`],
 ];
 const texts = [...fillers.map((filler) => `x${fill(filler)}!`), ...[' ', '.', 'A'].map(fill)];
 
-const envelope = (errorCode: string, errorMessage = '') => ({
-	status: 'error',
-	errorCode,
-	errorMessage,
-});
+const envelope = (errorCode: string, errorMessage = '') => {
+	return { status: 'error', errorCode, errorMessage };
+};
 const thrown = (call: () => unknown) => {
 	try {
 		return call();
@@ -90,11 +73,25 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 		(text) => thrown(() => judge({ statusCode: 200, body: envelope('E', text) })),
 	],
 	locateFile: [
-		(text) => locateFile({ content: text }),
-		(text) => locateFile({ fileUrl: `http://${text}` }),
-		(text) => locateFile({ file: { content: 'A'.repeat(128), fileName: text } }),
-		(text) => locateFile({ [text]: 'https://example.com', a: { [text]: 1 } }),
+		...['', 'http://', 'A'.repeat(128)].flatMap((head) => [
+			(text: string) => thrown(() => locateFile({ data: head + text }, '')),
+			(text: string) => thrown(() => locateFile({ a: head + text }, 'a')),
+		]),
+		(text) => thrown(() => locateFile({ [text]: 'https://example.com', a: { [text]: 1 } }, '')),
 	],
+	fileTypeOf: [(text) => fileTypeOf(Buffer.from(text))],
+	parseJson: [parseJson],
+	holdsSecret: [(text) => holdsSecret(text, secrets)],
+	rejection: Object.entries(ways).flatMap(([way, { prove }]) => {
+		const genuine = prove(btoa(SECRET), '', 1);
+		return Object.keys(genuine).flatMap((name) =>
+			['', 't=1,', 'sha256=', 'v1,'].map((before) => (text: string) => {
+				const headers = { ...genuine, [name]: before + text };
+				const delivery = { headers, body: Buffer.alloc(0), receivedAt: new Date(1_000) };
+				return rejection(settingsOf(way, [btoa(SECRET)]), delivery);
+			}),
+		);
+	}),
 };
 
 const milliseconds = (run: () => unknown) => {
@@ -131,13 +128,12 @@ test.each(Object.entries(functions))('%s takes linear time', (_, calls) => {
 	expect(slow).toEqual([]);
 });
 
-test('an answer that is nested as deep as a megabyte allows is searched in linear time', () => {
+test('an answer of many or of deep parts is searched in linear time', () => {
 	const depth = 150_000;
 	const nested = JSON.parse(`${'{"data":'.repeat(depth)}1${'}'.repeat(depth)}`) as object;
-	const list = JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`) as object;
-	const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`file${i}`, 'x']));
-	const many = { files: Array.from({ length: 100_000 }, (_, i) => `http://example.com/${i}`) };
-	for (const answer of [nested, list, wide, many]) {
-		expect(ratio(() => locateFile(answer as never))).toBeLessThan(BOUND);
+	const wide = Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`file${i}`, 'x']));
+	const list = Array.from({ length: 30_000 }, (_, i) => ({ url: `http://example.com/${i}` }));
+	for (const answer of [nested, wide, { data: wide }, list, { data: list }]) {
+		expect(ratio(() => thrown(() => locateFile(answer as never, '')))).toBeLessThan(BOUND);
 	}
 });

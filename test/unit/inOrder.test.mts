@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 
 import fc from 'fast-check';
 
-import { runInOrder } from '../../nodes/ResumeManagement/request/inOrder.ts';
+import { runInOrder } from '../../nodes/ResumeManagement/run/gate.ts';
 
 /** What an expression does to n8n, for so many milliseconds. */
 const block = (milliseconds: number) => {

@@ -40,81 +40,65 @@ async function findings(one: PackedPackage): Promise<Record<string, string[]>> {
 	return Object.fromEntries(all.filter(([, problems]) => problems.length > 0));
 }
 
-async function replace(file: string, from: string | RegExp, to: string): Promise<void> {
-	const before = await readFile(join(broken, file), 'utf8');
-	const after = before.replace(from, to);
-	expect(after).not.toBe(before);
-	await writeFile(join(broken, file), after);
-}
-
 it('finds nothing wrong with the package', async () => {
 	expect(await findings(packed)).toEqual({});
 });
 
-it.each<[string, string | undefined, string, () => Promise<void>]>([
-	[
-		'a file of the tests',
-		content,
-		'dist/nodes/ResumeManagement/one.test.js should not be in it.',
-		async () => await writeFile(join(broken, 'dist/nodes/ResumeManagement/one.test.js'), ''),
-	],
-	[
-		'a source map',
-		content,
-		`${node}.js.map should not be in it.`,
-		async () => await writeFile(join(broken, `${node}.js.map`), '{}'),
-	],
-	[
-		'no licence',
-		content,
-		'LICENSE.md is missing.',
-		async () => await rm(join(broken, 'LICENSE.md')),
-	],
+const add = (file: string, text: string) => async () => await writeFile(join(broken, file), text);
+const remove = (file: string) => async () => await rm(join(broken, file));
+const change = (file: string, from: string | RegExp, to: string) => async () => {
+	const before = await readFile(join(broken, file), 'utf8');
+	const after = before.replace(from, to);
+	expect(after).not.toBe(before);
+	await writeFile(join(broken, file), after);
+};
+
+const test = 'dist/nodes/ResumeManagement/one.test.js';
+const secondNode = /,\s*"dist\/nodes\/ResumeManagementTrigger[^"]*"/;
+const withOptional = '"optionalDependencies":{"axios":"1"},"scripts"';
+
+it.each<[what: string, check: string | undefined, sentence: string, breakIt: () => Promise<void>]>([
+	['a file of the tests', content, `${test} should not be in it.`, add(test, '')],
+	['a source map', content, `${node}.js.map should not be in it.`, add(`${node}.js.map`, '{}')],
+	['no licence', content, 'LICENSE.md is missing.', remove('LICENSE.md')],
 	[
 		'a dependency that npm installs if it can',
 		dependencies,
 		'package.json has optionalDependencies.',
-		async () =>
-			await replace('package.json', '"scripts"', '"optionalDependencies":{"axios":"1"},"scripts"'),
+		change('package.json', '"scripts"', withOptional),
 	],
 	[
 		'an asset of the sources that is missing',
 		content,
 		'dist/icons/resumeManagement.dark.svg is missing.',
-		async () => await rm(join(broken, 'dist/icons/resumeManagement.dark.svg')),
+		remove('dist/icons/resumeManagement.dark.svg'),
 	],
 	[
 		'a node that is not declared',
 		declared,
 		`${trigger}.js is not declared in package.json.`,
-		async () =>
-			await replace('package.json', /,\s*"dist\/nodes\/ResumeManagementTrigger[^"]*"/, ''),
+		change('package.json', secondNode, ''),
 	],
-	[
-		'no codex',
-		codex,
-		`${trigger}.json is missing.`,
-		async () => await rm(join(broken, `${trigger}.json`)),
-	],
+	['no codex', codex, `${trigger}.json is missing.`, remove(`${trigger}.json`)],
 	[
 		'a category that n8n does not have',
 		codex,
 		`${node}.json/categories/0 must be equal to one of the allowed values`,
-		async () => await replace(`${node}.json`, '"Productivity"', '"Human Resources"'),
+		change(`${node}.json`, '"Productivity"', '"Human Resources"'),
 	],
 	[
 		'the codex of another package',
 		codex,
 		`${node}.json/node must be equal to constant`,
-		async () => await replace(`${node}.json`, /"node": "[^"]*"/, '"node": "n8n-nodes-base.slack"'),
+		change(`${node}.json`, /"node": "[^"]*"/, '"node": "n8n-nodes-base.slack"'),
 	],
 	[
 		'a codex without documentation',
 		codex,
 		`${node}.json/resources must have required property 'primaryDocumentation'`,
-		async () => await replace(`${node}.json`, 'primaryDocumentation', 'documentation'),
+		change(`${node}.json`, 'primaryDocumentation', 'documentation'),
 	],
-])('finds %s', async (_title, check, sentence, breakIt) => {
+])('finds %s', async (_, check, sentence, breakIt) => {
 	await breakIt();
 	const found = await findings({ ...packed, folder: broken });
 	expect(found[check!]).toContainEqual(expect.stringContaining(sentence));

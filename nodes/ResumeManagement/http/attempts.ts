@@ -1,0 +1,68 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { Failure } from './failure';
+import { pause } from './pause';
+
+export interface Attempts {
+	/** How often a request may be repeated. */
+	retries: number;
+	write: boolean;
+	/** Aborted when the execution is cancelled. */
+	cancelled?: AbortSignal;
+}
+
+/** Milliseconds; the n-th pause is a random part of `FIRST_PAUSE * 2^n`, so that clients spread out. */
+const FIRST_PAUSE = 500;
+
+/** Milliseconds. A longer pause that the service asks for is not waited for, but told to the user. */
+const LONGEST_PAUSE = 60_000;
+
+/**
+ * Makes attempts until one succeeds, fails for good, or was the last.
+ * @throws Failure of the last attempt
+ */
+export async function withRetries<T>(
+	{ retries, write, cancelled }: Attempts,
+	attempt: () => Promise<T>,
+): Promise<T> {
+	for (let attempts = 0; ; attempts++) {
+		if (cancelled?.aborted) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
+		try {
+			return await attempt();
+		} catch (error) {
+			const asked = error instanceof Failure ? (error.facts.retryAfter ?? 0) : 0;
+			if (!mayRepeat(error, write) || attempts >= retries || asked > LONGEST_PAUSE) {
+				throw withPause(error);
+			}
+			await pause(Math.max(asked, Math.random() * FIRST_PAUSE * 2 ** attempts), cancelled);
+		}
+	}
+}
+
+/**
+ * The one place that decides whether the same request may be sent again by itself: it may succeed
+ * then, and, where it is a write, the service did nothing yet and nobody has to act first.
+ */
+function mayRepeat(error: unknown, write: boolean): boolean {
+	if (!(error instanceof Failure) || !error.facts.transient) return false;
+	return !write || (!error.mayHaveHappened && !error.facts.held);
+}
+
+function withPause(error: unknown): unknown {
+	if (!(error instanceof Failure) || !error.facts.retryAfter) return error;
+	const seconds = Math.ceil(error.facts.retryAfter / 1000).toLocaleString('en-US');
+	const asked = `The service asks to wait ${seconds} seconds before the next request.`;
+	return error.with({ description: `${asked} ${error.description}` });
+}
+
+/** The milliseconds that a Retry-After header asks for, in seconds or as a date (RFC 9110, §10.2.3). */
+export function readRetryAfter(headers: IDataObject): number | undefined {
+	const value = String(headers['retry-after'] ?? '').trim();
+	if (value === '') return undefined;
+	const seconds = Number(value);
+	// A date is counted from the service's own clock, which may differ from this one.
+	const milliseconds = Number.isNaN(seconds)
+		? Date.parse(value) - (Date.parse(String(headers.date)) || Date.now())
+		: seconds * 1000;
+	return milliseconds > 0 ? milliseconds : undefined;
+}

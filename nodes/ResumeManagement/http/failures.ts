@@ -1,0 +1,334 @@
+const SET_LIST_PATH = '{advice} The answer has the properties: {properties}.';
+
+const SET_FILE_PATH =
+	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url. The answer has the properties: {properties}.";
+
+/**
+ * All that can go wrong: for each ID, which is public, what happened and what to do next. `{name}` stands for
+ * a value. `npm run docs` writes the tables of docs/errors.md from it, one for each part before the dot.
+ */
+export const FAILURES = {
+	'service.error': [
+		'The service answered: {words}',
+		"Check this item's parameters and the credential. If this keeps happening, contact your account manager.{code}",
+	],
+	'service.errorWithoutReason': [
+		'The service answered with an error and gave no reason',
+		"Check this item's parameters and the credential. If this keeps happening, contact your account manager.",
+	],
+	'service.paymentFailed': [
+		'The service answered: {words}',
+		'The payment provider reported a failure. Contact your account manager before you send this upgrade again.',
+	],
+	'service.wrongPlan': [
+		'The service answered: {words}',
+		'Use the plan ID exactly as your account manager supplied it.',
+	],
+	'service.unauthorized': [
+		'The service answered: {words}',
+		"The credential's Private Key is not authorized, or plan upgrades are not arranged for your account: ask your account manager.",
+	],
+	'service.wrongTokenType': [
+		'The service answered: {words}',
+		"The credential holds a token of another type, such as a user token. Put the private API key into the credential's Private Key field.",
+	],
+	'service.connectFailed': [
+		'The service answered: {words}',
+		'The service could not issue a token for this user. Check the request body, then contact your account manager with the code.',
+	],
+	'service.rejected': [
+		'The service rejected the request (HTTP {status}{page})',
+		"Check this item's parameters. If this keeps happening, contact your account manager.",
+	],
+	'service.keyRefused': [
+		'The service did not accept the private key (HTTP {status}{page})',
+		"Check the credential's Private Key, and that it belongs to this Base URL. If n8n connects through a proxy, the proxy may have refused the request.",
+	],
+	'service.notFound': [
+		'The service has nothing at this address (HTTP {status}{page})',
+		"Check the ID, and the credential's Base URL, which ends in the service's version.",
+	],
+	'service.tooManyRequests': [
+		'The service received too many requests (HTTP {status}{page})',
+		'Send fewer at a time, for example with Batching in Request Options, and try again later.',
+	],
+	'service.internalError': [
+		'The service had an internal error (HTTP {status}{page})',
+		'Try again later. If this keeps happening, contact your account manager.',
+	],
+	'service.unavailable': [
+		'The service is not available (HTTP {status}{page})',
+		'Try again later. If n8n connects through a proxy, the proxy may have sent this answer. If this keeps happening, contact your account manager.',
+	],
+	'service.redirect': [
+		'The service redirected the request, which was not followed to keep the key safe (HTTP {status}{page})',
+		"Check the credential's Base URL: it is the final address of the service, with https:// and its version.",
+	],
+
+	'answer.empty': [
+		'The service sent an empty answer',
+		'Try again later. If this keeps happening, contact your account manager.',
+	],
+	'answer.webPage': [
+		'A web page was received in place of JSON',
+		"Check the credential's Base URL, and whether a proxy or a login page stands between n8n and the service.",
+	],
+	'answer.notJson': [
+		'The answer is not JSON',
+		"Check the credential's Base URL, and whether a proxy or a login page stands between n8n and the service.",
+	],
+	'answer.characters': [
+		"The answer's characters can't be read",
+		'It names a character set that is not known, or is not written in the one that it names. Contact your account manager.',
+	],
+	'answer.tooLong': [
+		'The answer is longer than {megabytes} MB',
+		'It was not read to its end, as it would slow n8n down. Ask for less at a time, such as with Pagination in Options.',
+	],
+
+	'write.unconfirmed': [
+		'The service did not confirm it: {reason}',
+		'A success names its status as "success", and what was asked for.',
+	],
+	'write.unexpected': [
+		'The request ended in an unexpected way',
+		'Please report this to the maintainers of this node.',
+	],
+	'write.underWay': ['It is being sent at this moment', 'Wait until the other run has ended.'],
+	'write.stopped': [
+		'Not sent, since an earlier item failed',
+		'Fix the earlier item, or set On Error to Continue.',
+	],
+	'write.repeated': [
+		'Item {buyer} is for the same upgrade, so this one was not sent',
+		'Both have the same email and plan, and each would bill. If they are two purchases, give each a Send Once Key of its own, or switch on Allow Repeated Upgrades in Options. Nothing was sent for this item.',
+	],
+	'write.notShown': [
+		"It was carried out, but the answer can't be shown: {reason}",
+		'The service confirmed it, so do not send it again. Please report this to the maintainers of this node.',
+	],
+
+	'key.notClaimed': [
+		'The key could not be claimed, so nothing was sent',
+		'Send Once Key needs a saved workflow and a database of n8n that can be written. It does not work in a tool, nor where n8n runs single nodes.',
+	],
+	'key.unsettled': [
+		'Another execution has claimed this key, and no success is stored for it',
+		'That execution is still running, was ended before the answer came, or got an answer that leaves the outcome open. Find out whether it was carried out. If it was not, switch on Send Unsettled Keys Again in Options for one run.',
+	],
+	'key.held': [
+		'The payment provider refused this purchase before, and no success is stored for it',
+		'Contact your account manager. When the cause is settled, switch on Send Unsettled Keys Again in Options for one run.',
+	],
+	'key.otherRequest': [
+		'This Send Once Key was used for another request: {differences}',
+		'A key stands for one request of one account, and is never sent for another one. Use a key that no other request has, such as the ID of the payment. Nothing was sent for this item.',
+	],
+
+	'network.hostUnknown': [
+		'The host name of {host} is not known',
+		"Check the host in the credential's Base URL, and n8n's DNS.",
+	],
+	'network.notConnected': [
+		'Could not connect to {host}',
+		"Check the credential's Base URL and the proxy, if there is one, and that n8n may connect to them.",
+	],
+	'network.badAddress': [
+		"The address of {host} can't be used",
+		"Check the credential's Base URL: its host, and its port from 1 to 65535.",
+	],
+	'network.forbidden': [
+		'n8n does not allow connections to {host}',
+		"n8n's SSRF protection refuses this address. If it is right, have an administrator of n8n add it to N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES.",
+	],
+	'network.notSecure': [
+		'No secure connection to {host} could be made',
+		"The service's certificate was not accepted, or it does not speak TLS. Check the credential's Base URL.",
+	],
+	'network.timeout': [
+		'No answer from {host} in time',
+		'Try again later, or set a longer Timeout in Request Options. If it happens often, ask your account manager.',
+	],
+	'network.garbled': [
+		'The answer of {host} could not be read',
+		'What arrived is not valid HTTP or badly compressed. Check for a proxy between n8n and the service, and try again later.',
+	],
+	'network.cancelled': [
+		'The execution was cancelled before {host} had answered',
+		'Run it again if it was not meant to be cancelled.',
+	],
+	'network.notSent': [
+		'The execution was cancelled before the request was sent',
+		'Run it again if it was not meant to be cancelled.',
+	],
+	'network.lost': [
+		'The connection to {host} was lost before the answer was complete',
+		'Try again later. If this keeps happening, contact your account manager.',
+	],
+	'network.proxyRefused': [
+		'The proxy refused to connect to the service (HTTP {status})',
+		'Check the proxy in Request Options, or that of n8n, its user and password, and whether it may connect to the service.',
+	],
+	'network.proxyElsewhere': [
+		'The private key must not go through a proxy without TLS',
+		"The credential's Base URL starts with http://, so the proxy in Request Options could read the key. Use https://, or no proxy. Nothing was sent.",
+	],
+
+	'credential.baseUrl': [
+		"The credential's Base URL can't be used",
+		'It must start with https:// (http:// for a service on this machine only) and end in a version, such as https://api.example.com/v1. Nothing was sent.',
+	],
+	'credential.privateKey': [
+		"The credential's Private Key can't be used",
+		'It is empty, or holds spaces, line breaks or other characters that a key cannot contain. Paste it again. Nothing was sent.',
+	],
+
+	'parameter.empty': ["'{field}' is empty", 'Enter a value, or check its expression.'],
+	'parameter.notAnId': [
+		"'{field}' is not an ID",
+		'An ID is neither "." nor "..", and has no line breaks or other control characters. Check the expression that it comes from.',
+	],
+	'parameter.notAnEmail': [
+		"'{field}' is not an e-mail address",
+		'Enter one address with a single @, such as nathan@example.com.',
+	],
+	'parameter.notText': [
+		"'{field}' is {kind} and not a text or a number",
+		'Check the expression that it comes from: it may need the name of a property at its end.',
+	],
+	'parameter.digitsLost': [
+		"'{field}' holds a number whose digits were lost",
+		'JavaScript keeps at most 16 digits of a number, so this one was rounded before it came to this node. Have it as a text, in quotes, where it comes from.',
+	],
+	'parameter.notABoolean': [
+		"'{field}' is neither true nor false",
+		'Check the expression that it comes from.',
+	],
+	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
+	'parameter.notAChoice': [
+		"'{field}' is not one of {choices}",
+		'Check the expression that it comes from.',
+	],
+	'parameter.notAPath': [
+		"'{field}' is not a path below the Base URL",
+		'Enter what follows the Base URL, such as /connect, without an address, "..", empty parts or backslashes, and write a percent sign as %25. What would follow a question mark goes into Query Parameters.',
+	],
+	'parameter.notAJsonObject': [
+		"'{field}' is not a JSON object",
+		'Enter an object in braces, such as {"title": "Engineer"}.',
+	],
+	'parameter.notJson': [
+		"'{field}' holds a value that JSON can't express",
+		'Texts, finite numbers, true, false, null, lists, objects and valid dates can be sent. Check the expression that it comes from.',
+	],
+	'parameter.notAList': [
+		"'{field}' is {kind} and not a list",
+		'Enter the fields one by one, or check the expression.',
+	],
+	'parameter.unnamedEntry': ["'{field}' has an entry without a name", 'Name it, or remove it.'],
+	'parameter.sameName': [
+		"'{field}' has two entries named '{name}'",
+		'Rename one of them, or remove it.',
+	],
+	'parameter.unsendable': [
+		"'{field}' has an entry '{name}' that can't be sent",
+		"n8n's client leaves out such a name, or changes a text with half a character in it. Check the expression.",
+	],
+	'parameter.tooLong': [
+		"'{field}' is longer than {most} characters",
+		'Use an ID, such as that of the payment.',
+	],
+	'parameter.proxy': [
+		"'Proxy' in Request Options is not a URL",
+		'Enter it as http://host:port or https://host:port. Nothing was sent.',
+	],
+	'parameter.operation': [
+		'This node has no such operation',
+		'Choose one of its operations. For another request to the service, choose the resource Custom Request. Nothing was sent.',
+	],
+
+	'list.none': ['The answer holds no list', SET_LIST_PATH],
+	'list.several': ['The answer holds more than one list', SET_LIST_PATH],
+	'list.notAtPath': ["The answer has no list at '{path}'", SET_LIST_PATH],
+	'list.tooLong': [
+		'The answer holds {records} records, and at most {most} are read at once',
+		'Ask for less at a time, such as with Pagination in Options.',
+	],
+	'list.incomplete': ['The list is not complete', '{missing} {advice}'],
+	'list.tooManyPages': [
+		'The list did not end after {pages}',
+		'To get all of it, set a higher Max Pages in Pagination. Get Many gets a part of it with a lower Limit.',
+	],
+	'list.samePage': [
+		'The service sent the same page again',
+		"{what} The service may not know the parameter '{parameter}', or count in another way: check {option}. If the list has one page, leave it out.",
+	],
+	'list.sameId': [
+		'Different records of one page have the same ID',
+		'So nothing tells a record that comes twice from another one. Without {option}, the answer to one request is returned as it is. For more than that, ask your account manager what tells the records apart.',
+	],
+	'list.noCursor': [
+		"The answer has no cursor at '{path}'",
+		'What is there is neither a text nor a number. Check Cursor Path in Pagination.',
+	],
+
+	'file.none': ['The answer holds no file', SET_FILE_PATH],
+	'file.several': ['The answer holds more than one file', SET_FILE_PATH],
+	'file.notAtPath': ["The answer has no file at '{path}'", SET_FILE_PATH],
+	'file.partial': [
+		'Only a part of the file was sent (HTTP 206)',
+		'All of it was asked for. Try again later. If this keeps happening, ask your account manager.',
+	],
+	'file.tooLong': [
+		'The answer of {host} is longer than {megabytes} MB, and is not a file',
+		'JSON and other texts are held in memory. Ask your account manager for another way to get the file.',
+	],
+	'file.badLink': [
+		"The file's link can't be followed",
+		'The service sent a link that is neither http nor https. Ask your account manager.',
+	],
+	'file.linkHoldsKey': [
+		"The file's link holds the private key, and was not followed to keep the key safe",
+		'Ask your account manager for links without it.',
+	],
+	'file.notSent': [
+		"The file's host sent no file (HTTP {status})",
+		'The link may have expired. Try again later. If this keeps happening, ask your account manager.',
+	],
+	'file.holdsSecret': [
+		'The file holds a secret of the credential, and was not stored to keep it safe',
+		'Ask your account manager for files without it.',
+	],
+	'file.notStored': [
+		"The file could not be put into n8n's binary store",
+		'Check the free space of the disk or database that n8n keeps files in.',
+	],
+
+	'user.notFound': [
+		'No user has this e-mail address',
+		'The list holds {users} users and {emails} e-mail addresses. Check the address, or add Users Pagination in Options where the list comes in pages. Nothing but the list was requested for this item.',
+	],
+	'user.several': [
+		'Several users have this e-mail address',
+		'The list holds {count} of them, with the IDs {ids}. Switch User to By ID, and enter the one that is meant. Nothing but the list was requested for this item.',
+	],
+	'user.withoutId': [
+		'The user with this e-mail address has no ID in the list',
+		'None of the properties {properties} holds one that can be sent, or several hold different ones. Switch User to By ID, and enter it. Nothing but the list was requested for this item.',
+	],
+	'user.listUnreadable': [
+		'The list of users could not be read: {reason}',
+		'{advice} Nothing but the list was requested for this item.',
+	],
+
+	'picker.noUser': [
+		'No user is picked',
+		"Pick a user in 'Resumes of User' first, or enter the resume's ID.",
+	],
+	'picker.none': ['The service returned no {records}', '{advice}'],
+	'picker.withoutIds': [
+		'The {records} that the service returned have no ID to pick them by',
+		"None of the properties {properties} is in them, or several hold different ones. The first one's properties: {names}. Switch this field to By ID, and enter the ID.",
+	],
+	'picker.other': ['{message}', '{description}'],
+} satisfies Record<string, [message: string, description: string]>;

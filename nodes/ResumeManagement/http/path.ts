@@ -1,0 +1,44 @@
+/** Control characters, and halves of surrogate pairs, which can't be percent-encoded. */
+export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
+
+/** An ID as one segment of a path, percent-encoded; undefined where it would lead to another path. */
+export function toSegment(id: string): string | undefined {
+	const isSafe = !leadsElsewhere(id) && !CONTROL_CHARACTERS.test(id);
+	return isSafe ? encodeURIComponent(id) : undefined;
+}
+
+/**
+ * A path below the Base URL as a user writes it, percent-encoded where it is not yet, and without the slash
+ * at its start; undefined where it may lead to another path, also on a server that decodes it twice.
+ */
+export function toPath(text: string): string | undefined {
+	const segments = text.replace(/^\//, '').replace(/\/$/, '').split('/');
+	if (/[?#\\]/.test(text) || !segments.every(isBelow)) return undefined;
+	return encodeURI(text.replace(/^\//, '')).replaceAll('%25', '%');
+}
+
+function isBelow(segment: string): boolean {
+	try {
+		const decoded = decodeURIComponent(segment);
+		const isTwiceEncoded = /%(25)*(2e|2f|5c)/i.test(decoded);
+		return (
+			segment !== '' &&
+			!leadsElsewhere(decoded) &&
+			!isTwiceEncoded &&
+			!CONTROL_CHARACTERS.test(decoded)
+		);
+	} catch {
+		return false;
+	}
+}
+
+/** Whether a segment is `.` or `..`, also for servers that drop what follows a semicolon. */
+function leadsElsewhere(decoded: string): boolean {
+	const parts = decoded.split(/[/\\]/).map((part) => part.replace(/;.*/s, '').trim());
+	return parts.some((part) => part === '.' || part === '..');
+}
+
+/** Puts percent-encoded values into the specification's path, such as `/user/:userID`. */
+export function fillPath(path: string, values: Record<string, string> = {}): string {
+	return path.replace(/:(\w+)/g, (_, name: string) => values[name]!);
+}

@@ -1,0 +1,225 @@
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	IExecutePaginationFunctions,
+	IHttpRequestMethods,
+	IHttpRequestOptions,
+	ILoadOptionsFunctions,
+	IN8nHttpFullResponse,
+} from 'n8n-workflow';
+
+import type { Secrets } from '../../shared/secrets';
+import { readRetryAfter, withRetries } from './attempts';
+import { CREDENTIAL_TYPE, type Credential } from './credential';
+import { Failure } from './failure';
+import { TRANSIENT } from './judge';
+import { networkFailure } from './networkFailure';
+
+/**
+ * Milliseconds that an answer may take where Request Options name no timeout. n8n's own default of
+ * five minutes is long for a read; a payment may take its time.
+ */
+const TIMEOUTS = { read: 30_000, write: 120_000 };
+
+/** Node's `Readable`, by way of n8n's types: nodes may not import `stream`. */
+export type Readable = Exclude<
+	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
+	Buffer
+>;
+
+/** Settings for n8n's HTTP client. */
+export type HttpSettings = Pick<IHttpRequestOptions, 'proxy' | 'skipSslCertificateValidation'> & {
+	/** Milliseconds; undefined where the user set none. */
+	timeout?: number;
+};
+
+/** What sends the requests of a run. */
+export interface Sender {
+	context: IExecuteFunctions | IExecutePaginationFunctions | ILoadOptionsFunctions;
+	settings: HttpSettings;
+	/** Aborted when the execution is cancelled. */
+	cancelled?: AbortSignal;
+}
+
+/** One request to the service. */
+export interface HttpRequest {
+	method: IHttpRequestMethods;
+	/** Below the base URL, percent-encoded. */
+	path: string;
+	query?: IDataObject;
+	/** JSON. */
+	body?: string;
+	/** Whether the service changes something. */
+	write: boolean;
+	/** How often it may be repeated where it can't be carried out twice. */
+	retries: number;
+	/** Whether the answer is a file, which may take long as long as data keeps coming. */
+	file: boolean;
+}
+
+/** An HTTP answer whose body has not been read yet. */
+export interface Received {
+	statusCode: number;
+	headers: IDataObject;
+	body: Readable;
+	/** The address that was requested. */
+	url: string;
+}
+
+/** What one attempt of a request works with. */
+export interface Connection {
+	/** What no item and no error may show. */
+	secrets: Secrets;
+	helpers: Pick<IExecuteFunctions['helpers'], 'httpRequest' | 'prepareBinaryData'>;
+	/** `timeout` in milliseconds */
+	http: HttpSettings & { timeout: number };
+	/** By when an answer that is not a file must have been read, in milliseconds since 1970. */
+	deadline: number;
+	/** Ends the request. */
+	abort: AbortController;
+	/** Aborted by `abort`, when time has run out, and when the execution is cancelled. */
+	signal: AbortSignal;
+	cancelled?: AbortSignal;
+}
+
+/**
+ * Sends a request, again where that may help, and reads its answer, whatever its HTTP status.
+ * @throws Failure
+ */
+export async function exchange<T>(
+	sender: Sender,
+	credential: Credential,
+	request: HttpRequest,
+	read: (received: Received, connection: Connection) => Promise<T>,
+): Promise<T> {
+	const { cancelled } = sender;
+	const { retries, write } = request;
+	return await withRetries({ retries, write, cancelled }, async () => {
+		const connection = connect(sender, credential, request);
+		const received = await send(sender, credential, request, connection);
+		try {
+			return await read(received, connection);
+		} catch (error) {
+			const retryAfter = readRetryAfter(received.headers);
+			throw error instanceof Failure && retryAfter ? error.with({ retryAfter }) : error;
+		}
+	});
+}
+
+function connect(
+	{ context, settings, cancelled }: Sender,
+	{ secrets }: Credential,
+	{ write, file }: HttpRequest,
+): Connection {
+	const timeout = settings.timeout ?? TIMEOUTS[write ? 'write' : 'read'];
+	const abort = new AbortController();
+	const signals = [abort.signal];
+	if (cancelled) signals.push(cancelled);
+	if (!file) signals.push(AbortSignal.timeout(timeout));
+	return {
+		secrets,
+		// The pickers' context has no `prepareBinaryData`, and they need none.
+		helpers: context.helpers as Connection['helpers'],
+		http: { ...settings, timeout },
+		deadline: Date.now() + timeout,
+		abort,
+		signal: AbortSignal.any(signals),
+		cancelled,
+	};
+}
+
+/**
+ * Sends one request with the private key and follows no redirect. HTTP errors are answers. The body
+ * comes as a stream: n8n signs in and sends again when reading the body of a 401 fails (n8n-core's
+ * httpRequestWithAuthentication), so it must not be n8n that reads it.
+ * @throws Failure when no answer began, or a proxy stood in its way
+ */
+async function send(
+	{ context }: Sender,
+	credential: Credential,
+	{ method, path, query, body, file }: HttpRequest,
+	{ http, abort, signal }: Connection,
+): Promise<Received> {
+	const url = credential.baseUrl + path;
+	const options: IHttpRequestOptions = {
+		method,
+		url,
+		...(query && { qs: query }),
+		// As a text, since n8n's client sends no body for an empty object.
+		...(body !== undefined && { body }),
+		...(file && { headers: UNPACKED }),
+		encoding: 'stream',
+		returnFullResponse: true,
+		// n8n sends a 401 again, and throws the service's reason away, unless HTTP errors are let through.
+		ignoreHttpStatusErrors: true,
+		// n8n forwards the Authentication header to wherever a redirect leads.
+		disableFollowRedirect: true,
+		...http,
+		...onThisMachine(url, http),
+	};
+	let answer: IN8nHttpFullResponse;
+	try {
+		answer = (await context.helpers.httpRequestWithAuthentication.call(
+			// n8n overwrites `abortSignal` with what its context says.
+			Object.create(context, { getExecutionCancelSignal: { value: () => signal } }),
+			CREDENTIAL_TYPE,
+			options,
+			{ credentialsDecrypted: credential.decrypted },
+		)) as IN8nHttpFullResponse;
+	} catch (error) {
+		throw networkFailure(error, signal);
+	}
+	const received = { ...answer, body: answer.body as Readable, url };
+	if (!isOfProxy(received)) return received;
+	leave(received.body, abort);
+	throw refusedByProxy(received);
+}
+
+/** For files: n8n's client takes a packed body that breaks off for a whole one (`finishFlush` of axios). */
+export const UNPACKED = { 'Accept-Encoding': 'identity' };
+
+/** Ends a request whose body is of no interest. */
+export function leave(body: Readable, abort: AbortController): void {
+	// An error event that nobody listens to would end n8n's process.
+	body.once('error', () => {});
+	abort.abort();
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/**
+ * A Base URL without TLS is on this machine, so nothing else may be connected to: n8n's environment may name a
+ * proxy, which could read the key. A socket that is bound to the loopback address reaches no other machine.
+ * (n8n 1 has no such setting: docs/credentials.md.)
+ * @throws Failure where the user's own proxy is elsewhere
+ */
+function onThisMachine(url: string, { proxy }: HttpSettings): Partial<IHttpRequestOptions> {
+	if (!url.startsWith('http:')) return {};
+	if (typeof proxy === 'object' && !LOOPBACK.test(proxy.host)) {
+		throw new Failure('network.proxyElsewhere', {}, { mayHaveHappened: false });
+	}
+	const isV6 = new URL(url).hostname === '[::1]';
+	const agentOptions = { localAddress: isV6 ? '::1' : '127.0.0.1', family: isV6 ? 6 : 4 };
+	return { agentOptions: agentOptions as IHttpRequestOptions['agentOptions'] };
+}
+
+/**
+ * Whether a proxy has refused to connect: its answer comes through a socket without TLS (https-proxy-agent).
+ * Only n8n 1 shows the socket.
+ */
+function isOfProxy({ url, body }: Received): boolean {
+	const { socket } = body as { socket?: { encrypted?: boolean } };
+	return url.startsWith('https:') && socket !== undefined && socket.encrypted !== true;
+}
+
+function refusedByProxy({ statusCode }: Received): Failure {
+	return new Failure(
+		'network.proxyRefused',
+		{ status: statusCode },
+		{
+			httpStatus: statusCode,
+			mayHaveHappened: false,
+			transient: TRANSIENT.includes(statusCode),
+		},
+	);
+}

@@ -1,0 +1,18 @@
+import type { Operation } from '../../run/call';
+import { customPath, fieldsToReturn, readOptions, simplify } from '../fields';
+
+export const get: Operation = {
+	value: 'get',
+	name: 'Get',
+	action: 'Get with a custom request',
+	description:
+		'Read from a path of the service that no other operation has, with GET. Changes nothing.',
+	method: 'GET',
+	path: '/:path',
+	answer: 'record',
+	fields: [customPath, simplify, readOptions(fieldsToReturn)],
+	read: (parameters) => ({
+		path: { path: parameters.path('path') },
+		query: parameters.query(),
+	}),
+};

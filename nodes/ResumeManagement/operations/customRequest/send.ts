@@ -1,0 +1,60 @@
+import type { Operation } from '../../run/call';
+import {
+	bodyFields,
+	customPath,
+	options,
+	queryParameters,
+	readKey,
+	sendOnceKey,
+	sendUnsettledKeysAgain,
+	simplify,
+} from '../fields';
+
+const METHODS = ['DELETE', 'PATCH', 'POST', 'PUT'] as const;
+
+export const send: Operation = {
+	value: 'send',
+	name: 'Send',
+	action: 'Send a custom request',
+	description:
+		'Send a POST, PUT, PATCH or DELETE request to a path of the service. This may change or delete data, or bill: each call is carried out, so call it once for each change.',
+	method: 'POST',
+	path: '/:path',
+	write: true,
+	answer: 'record',
+	fields: [
+		{
+			displayName:
+				'This operation may change or delete data, or bill. Each item is sent once, one after the other, and Retry On Fail repeats no request that has succeeded or may have.',
+			name: 'writeNotice',
+			type: 'notice',
+			default: '',
+		},
+		{
+			displayName: 'Method',
+			name: 'method',
+			type: 'options',
+			options: METHODS.map((method) => ({ name: method, value: method })),
+			default: 'POST',
+			description: 'The HTTP method, as your account manager named it',
+		},
+		customPath,
+		...bodyFields,
+		sendOnceKey,
+		simplify,
+		options(queryParameters, sendUnsettledKeysAgain),
+	],
+	read: (parameters) => {
+		const method = parameters.choice('method', METHODS);
+		const body = parameters.body();
+		// A body says nothing with DELETE, and some servers refuse one (RFC 9110, §9.3.5).
+		const isLeftOut = method === 'DELETE' && Object.keys(body).length === 0;
+		return {
+			method,
+			path: { path: parameters.path('path') },
+			query: parameters.query(),
+			...(!isLeftOut && { body }),
+			...readKey(parameters),
+		};
+	},
+};

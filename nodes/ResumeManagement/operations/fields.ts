@@ -1,0 +1,244 @@
+import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+
+import type { WriteSettings } from '../run/call';
+import type { Parameters } from '../run/parameters';
+
+/** Fields that several operations share. Each operation's own stand in its file. */
+
+/** See `readUser`. */
+export const userId: INodeProperties = {
+	displayName: 'User',
+	name: 'userId',
+	type: 'resourceLocator',
+	default: { mode: 'list', value: '' },
+	required: true,
+	description:
+		'The user to work with. By Email finds the ID in the list of users, which is read whole once a run: with a long list, that takes time.',
+	modes: [
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Select a user…',
+			typeOptions: { searchListMethod: 'searchUsers', searchable: true },
+		},
+		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. 42' },
+		{
+			displayName: 'By Email',
+			name: 'email',
+			type: 'string',
+			placeholder: 'e.g. nathan@example.com',
+			hint: 'Reads the whole list of users once a run. With a long list, By ID is faster.',
+		},
+	],
+};
+
+/** Only the picker of resumes reads it: the service lists resumes by user (specification, §4.2). */
+const listUserId: INodeProperties = {
+	...userId,
+	displayName: 'Resumes of User',
+	name: 'listUserId',
+	required: undefined,
+	description: 'The user whose resumes the list below offers. It is not sent with the request.',
+	modes: userId.modes!.filter(({ name }) => name !== 'email'),
+};
+
+const resumeLocator: INodeProperties = {
+	displayName: 'Resume',
+	name: 'resumeId',
+	type: 'resourceLocator',
+	typeOptions: { loadOptionsDependsOn: ['listUserId.value'] },
+	default: { mode: 'list', value: '' },
+	required: true,
+	description: 'The resume to work with',
+	modes: [
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Select a resume…',
+			typeOptions: { searchListMethod: 'searchResumes', searchable: true },
+		},
+		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. 1337' },
+	],
+};
+
+export const resumeId: INodeProperties[] = [
+	{ ...listUserId, displayOptions: { show: { '/resumeId.mode': ['list'] } } },
+	resumeLocator,
+];
+
+export const customPath: INodeProperties = {
+	displayName: 'Path',
+	name: 'path',
+	type: 'string',
+	required: true,
+	default: '',
+	placeholder: 'e.g. /connect',
+	description:
+		"What follows the credential's Base URL. What would follow a question mark goes into Query Parameters.",
+};
+
+export const simplify: INodeProperties = {
+	displayName: 'Simplify',
+	name: 'simplify',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+};
+
+/** The body of a request whose fields the specification does not show (§4.2). */
+export const bodyFields: INodeProperties[] = [
+	{
+		displayName: 'Specify Body',
+		name: 'specifyBody',
+		type: 'options',
+		options: [
+			{ name: 'Using Fields Below', value: 'fields' },
+			{ name: 'Using JSON', value: 'json' },
+		],
+		default: 'fields',
+		description:
+			'How to enter what is sent. Your account manager knows which fields the service expects.',
+	},
+	{
+		displayName: 'Body Fields',
+		name: 'bodyFields',
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		placeholder: 'Add Field',
+		default: {},
+		displayOptions: { show: { specifyBody: ['fields'] } },
+		options: [
+			{
+				displayName: 'Field',
+				name: 'field',
+				values: [
+					{
+						displayName: 'Name',
+						name: 'name',
+						type: 'string',
+						default: '',
+						placeholder: 'e.g. title',
+					},
+					{ displayName: 'Value', name: 'value', type: 'string', default: '' },
+				],
+			},
+		],
+	},
+	{
+		displayName: 'JSON Body',
+		name: 'jsonBody',
+		type: 'json',
+		default: '{}',
+		displayOptions: { show: { specifyBody: ['json'] } },
+		description: 'The object to send, as JSON or from an expression',
+	},
+];
+
+/** See `claims.ts`, whose helpers n8n's tools don't have. */
+export const sendOnceKey: INodeProperties = {
+	displayName: 'Send Once Key',
+	name: 'sendOnceKey',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.paymentId }}',
+	displayOptions: { hide: { '@tool': [true] } },
+	description:
+		'What this item stands for, such as the ID of a payment, never the email. The key is sent at most once in this workflow, across executions, retries and restarts. An item with the same key and the same request then gives alreadySent: true; any other request with this key is an error.',
+};
+
+/** Offered beside {@link sendOnceKey}: for keys whose outcome a person has settled. */
+export const sendUnsettledKeysAgain: INodeProperties = {
+	displayName: 'Send Unsettled Keys Again (May Bill)',
+	name: 'sendUnsettledKeysAgain',
+	type: 'boolean',
+	default: false,
+	displayOptions: { hide: { '@tool': [true] } },
+	description:
+		'Whether to send an item again whose Send Once Key was claimed before, and for which no success is stored. It may bill a second time: switch it on for one run, after you have found out that nothing was done, and while no other execution uses the key.',
+};
+
+/** Of a write that takes a Send Once Key. */
+export function readKey(
+	parameters: Parameters,
+): Pick<WriteSettings, 'sendOnceKey' | 'sendUnsettledAgain'> {
+	return {
+		sendOnceKey: parameters.sendOnceKey(),
+		sendUnsettledAgain: parameters.decision('options.sendUnsettledKeysAgain'),
+	};
+}
+
+const maxParallelRequests: INodeProperties = {
+	displayName: 'Max Parallel Requests',
+	name: 'maxParallelRequests',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 32,
+	description: 'How many items to request side by side',
+};
+
+export const queryParameters: INodeProperties = {
+	displayName: 'Query Parameters',
+	name: 'queryParameters',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add Parameter',
+	default: {},
+	description: 'Parameters to add to the URL, as your account manager named them',
+	options: [
+		{
+			displayName: 'Parameter',
+			name: 'parameter',
+			values: [
+				{
+					displayName: 'Name',
+					name: 'name',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. search',
+				},
+				{ displayName: 'Value', name: 'value', type: 'string', default: '' },
+			],
+		},
+	],
+};
+
+const retries: INodeProperties = {
+	displayName: 'Retries',
+	name: 'retries',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: 10 },
+	default: 2,
+	description:
+		'How often to repeat a request that the service did not answer, or answered with HTTP 429, 500, 502, 503 or 504',
+};
+
+/** Of operations that return records: see `toItem`. */
+export const fieldsToReturn: INodeProperties = {
+	displayName: 'Fields to Return',
+	name: 'fieldsToReturn',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. name, email, address.city',
+	description:
+		'The paths of the properties to return of each record, separated by commas. All are returned when it is empty. What a record does not have is left out.',
+};
+
+/** The Options collection: what every read offers, and what the operation adds. */
+export function readOptions(...own: INodeProperties[]): INodeProperties {
+	return options(maxParallelRequests, queryParameters, retries, ...own);
+}
+
+/** An Options collection, in the alphabetical order that n8n asks for. */
+export function options(...entries: INodeProperties[]): INodeProperties {
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add Option',
+		default: {},
+		options: entries.sort((a, b) => a.displayName.localeCompare(b.displayName)) as
+			INodeProperties[] | INodePropertyCollection[],
+	};
+}

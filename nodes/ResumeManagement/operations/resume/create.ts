@@ -1,0 +1,34 @@
+import type { Operation } from '../../run/call';
+import {
+	bodyFields,
+	options,
+	readKey,
+	sendOnceKey,
+	sendUnsettledKeysAgain,
+	simplify,
+	userId,
+} from '../fields';
+import { readUser, usersList } from '../listFields';
+
+export const create: Operation = {
+	value: 'create',
+	name: 'Create',
+	action: 'Create a resume',
+	description: 'Create a resume for one user. Each call creates another resume.',
+	method: 'POST',
+	path: '/user/:userID/resume',
+	write: true,
+	answer: 'record',
+	fields: [
+		userId,
+		...bodyFields,
+		sendOnceKey,
+		simplify,
+		options(sendUnsettledKeysAgain, ...usersList),
+	],
+	read: (parameters) => ({
+		path: { userID: readUser(parameters) },
+		body: parameters.body(),
+		...readKey(parameters),
+	}),
+};

@@ -1,0 +1,17 @@
+import type { Operation } from '../../run/call';
+import { fieldsToReturn, readOptions, resumeId, simplify } from '../fields';
+
+export const get: Operation = {
+	value: 'get',
+	name: 'Get',
+	action: 'Get a resume',
+	description: 'Read one resume by ID. Changes nothing.',
+	method: 'GET',
+	path: '/resume/:resumeID',
+	answer: 'record',
+	fields: [...resumeId, simplify, readOptions(fieldsToReturn)],
+	read: (parameters) => ({
+		path: { resumeID: parameters.id('resumeId') },
+		query: parameters.query(),
+	}),
+};

@@ -1,0 +1,23 @@
+import type { Operation } from '../../run/call';
+import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
+import { itemsPath, pagination, readUser, returnAllOrLimit, usersList } from '../listFields';
+
+export const getAll: Operation = {
+	value: 'getAll',
+	name: 'Get Many',
+	action: 'Get many resumes',
+	description: 'Read many resumes of one user. Changes nothing.',
+	method: 'GET',
+	path: '/user/:userID/resumes',
+	answer: 'list',
+	fields: [
+		userId,
+		...returnAllOrLimit,
+		simplify,
+		readOptions(fieldsToReturn, itemsPath, pagination, ...usersList),
+	],
+	read: (parameters) => ({
+		path: { userID: readUser(parameters) },
+		query: parameters.query(),
+	}),
+};

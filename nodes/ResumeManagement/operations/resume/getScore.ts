@@ -1,0 +1,17 @@
+import type { Operation } from '../../run/call';
+import { fieldsToReturn, readOptions, resumeId, simplify } from '../fields';
+
+export const getScore: Operation = {
+	value: 'getScore',
+	name: 'Get Score',
+	action: 'Get the score of a resume',
+	description: 'Read the score of one resume. Changes nothing.',
+	method: 'GET',
+	path: '/resume/:resumeID/score',
+	answer: 'record',
+	fields: [...resumeId, simplify, readOptions(fieldsToReturn)],
+	read: (parameters) => ({
+		path: { resumeID: parameters.id('resumeId') },
+		query: parameters.query(),
+	}),
+};

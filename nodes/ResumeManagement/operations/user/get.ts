@@ -1,0 +1,18 @@
+import type { Operation } from '../../run/call';
+import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
+import { readUser, usersList } from '../listFields';
+
+export const get: Operation = {
+	value: 'get',
+	name: 'Get',
+	action: 'Get a user',
+	description: 'Read one user by ID or email. Changes nothing.',
+	method: 'GET',
+	path: '/user/:userID',
+	answer: 'record',
+	fields: [userId, simplify, readOptions(fieldsToReturn, ...usersList)],
+	read: (parameters) => ({
+		path: { userID: readUser(parameters) },
+		query: parameters.query(),
+	}),
+};

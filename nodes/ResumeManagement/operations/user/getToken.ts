@@ -1,0 +1,39 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject } from '../../../shared/json';
+import type { Operation } from '../../run/call';
+import { bodyFields, simplify } from '../fields';
+
+export const getToken: Operation = {
+	value: 'getToken',
+	name: 'Get Token',
+	action: 'Get a user token',
+	description:
+		'Obtain a token for one user. Each call issues a secret that acts for the user, so do not share it.',
+	method: 'POST',
+	path: '/user/token',
+	write: true,
+	answer: 'record',
+	fields: [
+		{
+			displayName: 'Email',
+			name: 'email',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. nathan@example.com',
+			description:
+				'The email address of the user. It is sent as the field email, or left out when empty.',
+		},
+		...bodyFields,
+		simplify,
+	],
+	read: (parameters) => {
+		const email = parameters.email('email', { optional: true });
+		return { body: parameters.body(email ? { email } : {}) };
+	},
+	unconfirmed: (answer) => {
+		const { token, data } = answer as IDataObject;
+		const found = token ?? (isObject(data) ? data.token : data);
+		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it holds no token';
+	},
+};

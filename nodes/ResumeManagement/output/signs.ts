@@ -1,0 +1,79 @@
+import { exactText, isObject, plainName, valueAt } from '../../shared/json';
+import type { Reply } from '../http/answer';
+
+/** What a reply says about the list that it is a part of. */
+export interface Signs {
+	/** What properties such as `has_more` say; undefined where there is none. */
+	flag?: boolean;
+	/** Whether a link, number or cursor of a next page is there; false where one is empty. */
+	link?: boolean;
+	/** How many records the list has; 0 where the reply does not say. */
+	total: number;
+	/** How many pages it has; 0 where the reply does not say. */
+	pages: number;
+}
+
+/** The usual names, as `plainName` writes them. The specification shows none (§4.2). */
+const FLAGS = ['hasmore', 'hasmorepages', 'hasnext', 'hasnextpage', 'istruncated'];
+const LINKS = [
+	...['next', 'nextpage', 'nextpageurl', 'nextlink', 'nexturl', 'nextoffset', '@odatanextlink'],
+	...['nextcursor', 'nexttoken', 'nextpagetoken'],
+];
+// Not `count`, which mostly is that of the page.
+const TOTALS = [
+	...['total', 'totalcount', 'totalitems', 'totalrecords', 'totalresults', 'totalelements'],
+	...['totaldocs', '@odatacount'],
+];
+const PAGES = ['totalpages', 'pagecount', 'lastpage', 'pages'];
+const PLACES = [
+	...['data', 'meta', '_meta', 'metadata', 'pagination', 'paging', 'page', 'pageinfo'],
+	...['resultinfo', 'links', '_links'],
+];
+
+/** Levels that are looked at, the answer being the first. */
+const DEEPEST = 4;
+
+/** @param path of the list, whose signs may stand beside it */
+export function signsOf({ body, headers }: Reply, path: string): Signs {
+	const keys = path.split('.').slice(0, -1);
+	const around = keys.map((_, index) => valueAt(body, keys.slice(0, index + 1).join('.')));
+	const properties = [body, ...around].flatMap((place) => propertiesIn(place, DEEPEST));
+	const valuesOf = (names: string[]) =>
+		properties.filter(([name]) => names.includes(name)).map(([, value]) => value);
+	const range = /\/(\d+)$/.exec(String(headers['content-range'] ?? ''))?.[1];
+	const isLast = valuesOf(['last']).map((last) => (typeof last === 'boolean' ? !last : undefined));
+	return {
+		flag: anyMore([...valuesOf(FLAGS), ...isLast]),
+		link: /;\s*rel="?next\b/i.test(String(headers.link ?? '')) || anyMore(valuesOf(LINKS)),
+		total: largest([...valuesOf(TOTALS), headers['x-total-count'], range]),
+		pages: largest(valuesOf(PAGES)),
+	};
+}
+
+function propertiesIn(value: unknown, levels: number): Array<[name: string, value: unknown]> {
+	if (!isObject(value) || levels === 0) return [];
+	return Object.entries(value).flatMap(([name, inner]) => {
+		const plain = plainName(name);
+		return [[plain, inner], ...(PLACES.includes(plain) ? propertiesIn(inner, levels - 1) : [])];
+	});
+}
+
+function largest(values: unknown[]): number {
+	const texts = values.map((value) => exactText(value)?.trim() ?? '');
+	const numbers = texts.filter((text) => /^\d{1,15}$/.test(text)).map(Number);
+	return numbers.reduce((one, other) => Math.max(one, other), 0);
+}
+
+function anyMore(values: unknown[]): boolean | undefined {
+	const said = values.map(saysMore);
+	return said.includes(true) || (said.includes(false) ? false : undefined);
+}
+
+/** Undefined for what says neither, such as 0, which may be any page. */
+function saysMore(value: unknown): boolean | undefined {
+	if (value === null) return false;
+	if (value === undefined) return undefined;
+	if (typeof value === 'object') return Object.keys(value).length > 0 || undefined;
+	if (typeof value === 'number') return value > 0 || undefined;
+	return !['', 'false'].includes(String(value));
+}

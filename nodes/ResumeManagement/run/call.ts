@@ -1,0 +1,95 @@
+import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-workflow';
+
+import type { Credential } from '../http/credential';
+import type { AnswerBody } from '../http/judge';
+import type { HttpRequest } from '../http/send';
+import type { Pagination } from '../output/pages';
+import type { Output } from '../output/shape';
+import type { Parameters } from './parameters';
+
+/** A user of whom an item knows the e-mail address alone, and how the list of users is to be read. */
+export interface UserByEmail {
+	email: string;
+	/** Where an answer holds the list; '' to find it. */
+	itemsPath: string;
+	pagination?: Pagination;
+}
+
+/** What an upgrade buys. */
+export interface Purchase {
+	/** Equal for equal purchases. */
+	id: string;
+	/** Whether another item of the run may buy the same. */
+	mayRepeat: boolean;
+}
+
+/** An item's settings for a write, beside its request. */
+export interface WriteSettings {
+	/** Identifies the request across executions: see `claims.ts`. '' where the user set none. */
+	sendOnceKey?: string;
+	/** Whether to send a key again whose outcome a person has settled. */
+	sendUnsettledAgain?: boolean;
+	/** Whether to return what would be sent instead of sending it. */
+	preview?: boolean;
+	purchase?: Purchase;
+}
+
+/** What an operation reads from one item's parameters. */
+export interface RequestParts extends WriteSettings {
+	/** If the item chooses it. */
+	method?: IHttpRequestMethods;
+	/** Values of the path's `:parameters`, percent-encoded, or what such a value is to be looked up by. */
+	path?: Record<string, string | UserByEmail>;
+	query?: IDataObject;
+	/** Sent as JSON, also when empty. */
+	body?: IDataObject;
+	isoTimestamps?: string[];
+	/** What n8n's editor shows above the output when the item has succeeded. */
+	hint?: string;
+}
+
+/**
+ * One operation of the action node: what a user sees of it, and how it differs from the others. All else is
+ * done by the pipeline, so an operation can't leave a step out.
+ */
+export interface Operation {
+	/** n8n's name of the operation: a public name, kept for good. */
+	value: string;
+	name: string;
+	/** Shown in n8n's list of actions: the operation with its resource. */
+	action: string;
+	/** Also read by AI agents, so it says what the operation changes or bills. */
+	description: string;
+	/** What assistants that build workflows are told when they choose the operation. */
+	builderHint?: string;
+	/** Method and path as the partner API specification writes them (§4). */
+	method: IHttpRequestMethods;
+	path: string;
+	/** Whether the service changes something: see `write.ts`. */
+	write?: boolean;
+	/** What comes back: one record, a list of them, or a file that is streamed into n8n's binary store. */
+	answer: 'record' | 'list' | 'file';
+	fields: INodeProperties[];
+	/**
+	 * Reads and checks what one item's parameters say of the request. Those that all operations with
+	 * such an answer have, such as Simplify and Limit, are read by `readCall`.
+	 * @throws Failure naming the field; nothing was sent then
+	 */
+	read(parameters: Parameters): RequestParts;
+	/**
+	 * Of a write: says why an answer with the status "success" does not confirm what was asked for.
+	 * @param sent the request's body
+	 */
+	unconfirmed?(answer: AnswerBody, sent: IDataObject): string | undefined;
+}
+
+/** All that an item asks for, as plain data: every expression has been evaluated. */
+export interface Call extends WriteSettings {
+	/** Of the item. */
+	index: number;
+	operation: Operation;
+	credential: Credential;
+	request: HttpRequest;
+	output: Output;
+	hint?: string;
+}

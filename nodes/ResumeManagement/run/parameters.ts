@@ -1,0 +1,245 @@
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+
+import { exactText, isObject, isPlain, isRounded, jsonProblem, parseJson } from '../../shared/json';
+import { Failure, type FailureId } from '../http/failure';
+import { CONTROL_CHARACTERS, toPath, toSegment } from '../http/path';
+
+/** Reads a node parameter of one item; see `getNodeParameter`. */
+export type ReadParameter = (
+	name: string,
+	fallback?: unknown,
+	options?: { rawExpressions?: boolean },
+) => unknown;
+
+/** Names that n8n's client leaves out (axios, `mergeConfig`), so that the request would say less. */
+const NOT_SENT = ['__proto__', 'constructor', 'prototype'];
+
+/** Characters of a key that is sent once; IDs are shorter. */
+const LONGEST_KEY = 500;
+
+/** One item's parameters, checked before anything is sent. Each method throws a Failure that names the field. */
+export class Parameters {
+	/** @param fields of the operation, for their labels */
+	constructor(
+		private readonly fields: INodeProperties[],
+		private readonly read: ReadParameter,
+	) {}
+
+	/** The parameter as n8n evaluates it. */
+	get<T>(name: string, fallback: T): T {
+		return this.read(name, fallback) as T;
+	}
+
+	/** A switch. */
+	flag(name: string, fallback: boolean): boolean {
+		return Boolean(this.get(name, fallback));
+	}
+
+	/** A switch that decides what is sent, so nothing but true and false is taken for either. */
+	decision(name: string): boolean {
+		const value = this.read(name, false);
+		return typeof value === 'boolean' ? value : this.reject('notABoolean', name);
+	}
+
+	/** A whole number of at least `least`, or the fallback where it is empty. */
+	count(name: string, fallback: number, least = 0): number {
+		const text = this.optionalText(name, String(fallback)) || String(fallback);
+		const number = Math.floor(Number(text));
+		return Number.isNaN(number) ? this.reject('notANumber', name) : Math.max(least, number);
+	}
+
+	/** One of the given texts. */
+	choice<T extends string>(name: string, choices: readonly T[]): T {
+		const value = this.read(name, '');
+		const chosen = choices.find((choice) => choice === value);
+		return chosen ?? this.reject('notAChoice', name, { choices: choices.join(', ') });
+	}
+
+	/** A path below the base address, percent-encoded: see {@link toPath}. */
+	path(name: string): string {
+		return toPath(this.text(name)) ?? this.reject('notAPath', name);
+	}
+
+	/** A resource locator's ID, percent-encoded as one segment of a path. */
+	id(name: string): string {
+		return this.toId(name, this.locator(name).value);
+	}
+
+	/** The same, or in the mode By Email what the ID is to be looked up by. */
+	idOrEmail(name: string): string | { email: string } {
+		const { mode, value } = this.locator(name);
+		return mode === 'email' ? { email: this.toEmail(name, value) } : this.toId(name, value);
+	}
+
+	/**
+	 * An e-mail address, trimmed.
+	 * @param optional whether the user may leave it empty, which gives ''
+	 */
+	email(name: string, { optional = false } = {}): string {
+		return optional && this.isLeftEmpty(name) ? '' : this.toEmail(name, this.read(name, ''));
+	}
+
+	/** A text that may not be blank, trimmed. */
+	text(name: string): string {
+		return this.optionalText(name) || this.reject('empty', name);
+	}
+
+	/** A text, trimmed; '' when it is missing. */
+	optionalText(name: string, fallback = ''): string {
+		return this.plain(name, this.read(name, fallback)).trim();
+	}
+
+	/** Dotted paths, separated by commas. */
+	paths(name: string): string[] {
+		const paths = this.optionalText(name).split(',');
+		return paths.map((path) => path.trim()).filter(Boolean);
+	}
+
+	/**
+	 * The body of a request whose fields the specification does not show: see `bodyFields`.
+	 * @param own what fields of the operation's own have set, which the user can't set again
+	 */
+	body(own: IDataObject = {}): IDataObject {
+		const isJson = this.choice('specifyBody', ['fields', 'json']) === 'json';
+		const field = isJson ? 'jsonBody' : 'bodyFields';
+		const body = isJson ? this.json(field) : this.bodyFields();
+		const name = Object.keys(own).find((one) => Object.hasOwn(body, one));
+		if (name !== undefined) this.reject('sameName', field, { name });
+		return { ...own, ...body };
+	}
+
+	private bodyFields(): IDataObject {
+		const pairs = this.pairs('bodyFields', 'field');
+		for (const [name, value] of pairs) this.requireJson('bodyFields', value, name);
+		return Object.fromEntries(pairs) as IDataObject;
+	}
+
+	/**
+	 * What stands for the item across executions; '' where the user has left the field empty. An
+	 * expression that comes to nothing is an error, as the item would go out unguarded.
+	 */
+	sendOnceKey(): string {
+		const name = 'sendOnceKey';
+		if (this.isLeftEmpty(name)) return '';
+		const key = this.text(name);
+		return key.length > LONGEST_KEY ? this.reject('tooLong', name, { most: LONGEST_KEY }) : key;
+	}
+
+	/** The `queryParameters` option: names and values as the account manager gave them. */
+	query(): IDataObject {
+		const field = 'options.queryParameters';
+		const pairs = this.pairs(field, 'parameter').map(([name, value]) => {
+			const text = typeof value === 'boolean' ? String(value) : this.plain(field, value);
+			if (NOT_SENT.includes(name) || /\p{Cs}/u.test(name + text)) {
+				this.reject('unsendable', field, { name });
+			}
+			return [name, text];
+		});
+		return Object.fromEntries(pairs) as IDataObject;
+	}
+
+	/** Not so for an expression that comes to nothing. */
+	private isLeftEmpty(name: string): boolean {
+		return this.read(name, '', { rawExpressions: true }) === '';
+	}
+
+	private locator(name: string): { mode?: unknown; value?: unknown } {
+		const locator = this.read(name, '');
+		return isObject(locator) && 'value' in locator ? locator : { value: locator };
+	}
+
+	private toId(name: string, value: unknown): string {
+		const id = this.plain(name, value);
+		if (id.trim() === '') this.reject('empty', name);
+		return toSegment(id) ?? this.reject('notAnId', name);
+	}
+
+	private toEmail(name: string, value: unknown): string {
+		const email = this.plain(name, value).trim();
+		const isOne = /^[^@\s]+@[^@\s]+$/.test(email) && !CONTROL_CHARACTERS.test(email);
+		return isOne ? email : this.reject('notAnEmail', name);
+	}
+
+	/** What goes into an address or a field of text: a text, or a number that is written exactly. */
+	private plain(name: string, value: unknown): string {
+		if (value === undefined || value === null) return '';
+		const text = exactText(value);
+		if (text !== undefined) return text;
+		if (typeof value === 'number') this.reject('digitsLost', name);
+		return this.reject('notText', name, { kind: kindOf(value) });
+	}
+
+	private json(name: string): IDataObject {
+		const given = this.read(name, '{}');
+		const inexact: string[] = [];
+		const value = typeof given === 'string' ? parseJson(given, inexact) : given;
+		if (!isPlain(value)) this.reject('notAJsonObject', name);
+		if (inexact.some(isRounded)) this.reject('digitsLost', name);
+		this.requireJson(name, value);
+		return value;
+	}
+
+	private requireJson(field: string, value: unknown, name?: string): void {
+		const problem = jsonProblem(value);
+		if (!problem) return;
+		const label = name === undefined ? undefined : `${this.labelOf(field)}: ${name}`;
+		this.reject(problem, field, {}, label);
+	}
+
+	/** The entries of a `fixedCollection` with one group. */
+	private pairs(field: string, group: string): Array<[name: string, value: unknown]> {
+		const groups = this.read(field, {}) ?? {};
+		const pairs = isObject(groups) ? (groups[group] ?? []) : groups;
+		if (!Array.isArray(pairs)) this.reject('notAList', field, { kind: kindOf(pairs) });
+		const names = new Set<string>();
+		return pairs.map((pair: unknown) => {
+			const { name, value } = (pair ?? {}) as { name?: unknown; value?: unknown };
+			const key = this.plain(field, name).trim();
+			if (key === '') this.reject('unnamedEntry', field);
+			if (names.has(key)) this.reject('sameName', field, { name: key });
+			names.add(key);
+			return [key, value ?? ''];
+		});
+	}
+
+	private labelOf(name: string): string {
+		return labelOf(name, this.fields);
+	}
+
+	private reject(
+		problem: Problem,
+		name: string,
+		values: Record<string, string | number> = {},
+		field = this.labelOf(name),
+	): never {
+		const failure = new Failure(`parameter.${problem}`, { ...values, field });
+		throw failure.with({
+			description: `${failure.description} Nothing was sent for this item.`,
+			mayHaveHappened: false,
+		});
+	}
+}
+
+type Problem = FailureId extends infer Id
+	? Id extends `parameter.${infer Name}`
+		? Name
+		: never
+	: never;
+
+/** What a value is that should have been a text or a list. */
+function kindOf(value: unknown): string {
+	if (Array.isArray(value)) return 'a list';
+	return typeof value === 'boolean' ? 'true or false' : 'an object';
+}
+
+/** What a user reads beside the parameter: of one in a collection, such as `options.retries`, its own. */
+function labelOf(path: string, fields: INodeProperties['options'] = []): string {
+	const [name, ...inner] = path.split('.');
+	const field = fields.find((candidate) => candidate.name === name);
+	if (!field) return path;
+	if (inner.length === 0) return (field as INodeProperties).displayName;
+	return labelOf(
+		inner.join('.'),
+		'values' in field ? field.values : (field as INodeProperties).options,
+	);
+}

@@ -1,0 +1,102 @@
+import type { Failure } from '../../nodes/ResumeManagement/http/failure.ts';
+import {
+	fileTypeOf,
+	locateFile,
+	readMimeType,
+} from '../../nodes/ResumeManagement/output/fileType.ts';
+
+/** What tells a file from words, and where an answer in JSON has one. */
+
+test.each([
+	['application/pdf', '%PDF-'],
+	['application/zip', 'PK\x03\x04'],
+	['application/x-ole-storage', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'],
+	['application/rtf', '{\\rtf'],
+	['image/png', '\x89PNG\r\n\x1a\n'],
+	['image/jpeg', '\xff\xd8\xff'],
+	['image/gif', 'GIF87a'],
+	['image/gif', 'GIF89a'],
+	['image/webp', 'RIFF$ $ WEBP'],
+	['image/tiff', 'II*\0'],
+	['image/tiff', 'MM\0*'],
+	['application/octet-stream', 'an unknown file\0'],
+	[undefined, 'words'],
+])('the type %s is told by the start %j', (type, start) => {
+	expect(fileTypeOf(Buffer.from(`${start} and letters alone`, 'latin1'))).toBe(type);
+});
+
+test.each([
+	['application/pdf; charset=binary', 'application/pdf'],
+	[' Application/PDF ', 'application/pdf'],
+	['pdf', ''],
+	['text/html\r\nx: y', ''],
+	['', ''],
+	[`a/${'b'.repeat(1_000)}`, ''],
+])('the media type of %j is %j', (header, type) => {
+	expect(readMimeType(header)).toBe(type);
+});
+
+const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;
+const BASE64 = btoa(FILE);
+const LINK = 'https://example.com/cv.pdf';
+const OTHER = 'https://example.com/me';
+const page = '<html>A resume</html>'.padEnd(200);
+const data = (value: unknown) => ({ status: 'success', data: value });
+
+const located = (answer: object, path = '') => {
+	const file = locateFile(answer as never, path);
+	return 'link' in file ? file.link : file.bytes.toString();
+};
+const failed = (answer: object, path = '') => {
+	try {
+		return located(answer, path);
+	} catch (error) {
+		const { message, description } = error as Failure;
+		return `${message}. ${description}`;
+	}
+};
+
+test.each<[string, object, string, path?: string]>([
+	['a link under a usual name', data({ file_URL: LINK, profile: OTHER }), LINK],
+	['a link under a usual name beside data', { ...data({ id: 1 }), link: LINK }, LINK],
+	['a link in place of data', data(LINK), LINK],
+	['the same link twice', { ...data({ url: LINK }), downloadUrl: LINK }, LINK],
+	['base64 under a usual name', data({ content: BASE64 }), FILE],
+	['base64 in place of data', data(BASE64), FILE],
+	['a link at a path', data({ cv: [{ at: LINK }] }), LINK, 'data.cv.0.at'],
+	['base64 at a path', data({ cv: BASE64, url: OTHER }), FILE, 'data.cv'],
+	['base64 in lines', { a: BASE64.replace(/.{76}/g, '$&\r\n') }, FILE, 'a'],
+	['base64 of a page', { a: btoa(page) }, page, 'a'],
+	['a text', { a: 'Nathan Doe\nEngineer' }, 'Nathan Doe\nEngineer', 'a'],
+	['one of two links', data({ url: OTHER, fileUrl: LINK }), LINK, 'data.fileUrl'],
+])('a file is found as %s', (_, answer, expected, ...[path]) => {
+	expect(located(answer, path)).toBe(expected);
+});
+
+test.each<[string, unknown]>([
+	['nothing', undefined],
+	['an object', { url: OTHER }],
+	['an ID', '5f3a9c'],
+	['a link of another kind', 'ftp://example.com/cv.pdf'],
+	['a path', '/files/cv.pdf'],
+	['blanks', ' \n '],
+	['bytes that came as a text', '%PDF-1.7\n%\ufffd\ufffd\n1 0 obj'],
+])('File Path leads to %s, which is no file', (_, a) => {
+	expect(failed({ a }, 'a')).toMatch(/^The answer has no file at 'a'\..*File Path/);
+});
+
+test.each<[string, object, string]>([
+	['two links', data({ url: OTHER, fileUrl: LINK }), 'more than one file'],
+	['a link and base64', data({ url: LINK, content: BASE64 }), 'more than one file'],
+	['a link under another name', data({ profile: LINK, website: LINK }), 'no file'],
+	['a link further within', data({ file: { url: LINK } }), 'no file'],
+	['a link that is not whole', data({ url: '/files/cv.pdf' }), 'no file'],
+	['a data URL', data({ url: `data:application/pdf;base64,${BASE64}` }), 'no file'],
+	['base64 of a page', data(btoa(page)), 'no file'],
+	['base64 that is not whole', data(`${BASE64.slice(0, 151)}!`), 'no file'],
+	['a hash', data({ file: 'a10a'.repeat(32) }), 'no file'],
+	['a token', data({ file: BASE64.slice(0, 100) }), 'no file'],
+	['a list', [{ url: LINK }], 'no file'],
+])('the error of %s names File Path', (_, answer, what) => {
+	expect(failed(answer)).toMatch(new RegExp(`^The answer holds ${what}\\..*Set File Path`));
+});

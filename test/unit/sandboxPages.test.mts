@@ -1,0 +1,324 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import axios from 'axios';
+
+import { rejection, type Verification } from '../../nodes/ResumeManagementTrigger/verify.ts';
+import { SANDBOX_AI_TOKENS, SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import {
+	startSandbox,
+	type Delivery,
+	type Sandbox,
+	type SandboxOptions,
+	type WebhookRegistration,
+} from '../../sandbox/server.mts';
+import { settingsOf } from '../support/proofs.mts';
+import { runSandbox } from '../support/sandboxCommand.mts';
+import { startReceiver, type Answer, type ReceivedDelivery } from '../support/sandboxReceiver.mts';
+
+/** The sandbox beside its API: the console, the webhooks and the command. */
+
+const SECTION = 'section-0001';
+
+let sandbox: Sandbox;
+const cleanups: Array<() => Promise<void> | void> = [];
+beforeEach(async () => void (sandbox = await start()));
+afterEach(async () => {
+	for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function start(options: SandboxOptions = {}): Promise<Sandbox> {
+	const started = await startSandbox({ port: 0, deliveryBackoffMs: 5, ...options });
+	cleanups.push(() => started.close().catch(() => {}));
+	return started;
+}
+
+async function receive(answer?: Answer, port?: number) {
+	const receiver = await startReceiver(answer, port);
+	cleanups.push(receiver.close);
+	return receiver;
+}
+
+function temporaryFile(): string {
+	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+	cleanups.push(() => rmSync(folder, { recursive: true }));
+	return join(folder, 'sandbox.sqlite');
+}
+
+async function until(condition: () => boolean): Promise<void> {
+	while (!condition()) await wait(5);
+}
+
+/** Asks for a page, or sends a form and follows to the page behind it. */
+async function open(path: string, fields?: Record<string, string>, headers = {}) {
+	const { status, data } = await axios.request<string>({
+		method: fields ? 'POST' : 'GET',
+		url: `${sandbox.url}/console${path}`,
+		data: fields && new URLSearchParams(fields),
+		headers,
+		validateStatus: () => true,
+	});
+	/** Without its markup, in one line. */
+	const text = data.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+	return { status, html: data, text };
+}
+
+describe('pages', () => {
+	it.each<[string, RegExp]>([
+		['', /60 users found.* Emma Larsen emma\.larsen@example\.com plan_pro/],
+		['/users?search=ZOE.', /1 user found.*Zoë Maes/],
+		[
+			'/users/user-002',
+			/Noah Fischer.*plan_basic , active, from 2026-11-01 to 2026-12-01.*, score \d/,
+		],
+		['/users/user-012', /No subscription\..*No resumes\./],
+		['/resumes/resume-001', /Score: \d+ of 100.*Content of section 5/],
+		['/keys', new RegExp(Object.values({ ...SANDBOX_KEYS, ...SANDBOX_PLANS }).join('.*'))],
+		['/keys', new RegExp(Object.values(SANDBOX_AI_TOKENS).join('.*'))],
+		['/webhooks', /Register a webhook.*Deliveries/],
+	])('%s shows its data, without a script', async (path, content) => {
+		const { status, html, text } = await open(path);
+		expect(status).toBe(200);
+		expect(text).toMatch(content);
+		expect(html).not.toMatch(/<script|style=|\son\w+=|(src|href)="(https?:)?\/\/|undefined/);
+		for (const [, stylesheet] of html.matchAll(/"stylesheet" href="\/console([^"]+)"/g)) {
+			expect((await open(stylesheet!)).status).toBe(200);
+		}
+	});
+
+	it.each<[string, number, string, Record<string, string> | undefined]>([
+		['/users/nobody', 404, 'There is no nobody.', undefined],
+		['/resumes/nothing', 404, 'There is no nothing.', undefined],
+		[
+			'/sections/section-9999',
+			404,
+			'There is no section section-9999.',
+			{ title: 'x', content: '' },
+		],
+		[`/sections/${SECTION}`, 400, 'body/title must match pattern', { title: ' ', content: '' }],
+		['/deliveries/7/redeliver', 404, 'There is no delivery 7.', {}],
+		['/webhooks', 400, 'is no address', { url: 'ftp://localhost/', style: 'none' }],
+	])('say what is wrong (%s)', async (path, status, sentence, fields) => {
+		const answer = await open(path, fields);
+		expect(answer.status).toBe(status);
+		expect(answer.text).toContain(sentence);
+	});
+
+	it('print what was entered as text, never as markup', async () => {
+		const attack = `"'><script>alert(1)</script></textarea>`;
+		sandbox.webhooks.register({ url: `http://127.0.0.1:9/${attack}`, style: 'none' });
+		sandbox.webhooks.saveSection(1, { title: attack, content: attack });
+		const query = new URLSearchParams({ search: attack });
+		for (const path of [`/users?${query}`, '/resumes/resume-001', '/webhooks']) {
+			const { html } = await open(path);
+			expect(html).toContain('&lt;script&gt;');
+			expect(html).not.toContain('<script');
+		}
+	});
+
+	it('take no form from another web site', async () => {
+		const fields = { title: 'Profile', content: '' };
+		for (const [origin, status] of [
+			['https://example.com', 403],
+			['http://127.0.0.1:3000', 403],
+			['null', 403],
+			[sandbox.url, 200],
+		] as const) {
+			const answer = await open(`/sections/${SECTION}`, fields, { origin });
+			expect([origin, answer.status]).toEqual([origin, status]);
+		}
+	});
+});
+
+describe('a saved section', () => {
+	it('changes the data, and is told to every webhook in the words of the event', async () => {
+		const receivers = [await receive(), await receive()];
+		for (const { url } of receivers) await open('/webhooks', { url, style: 'none' });
+		const { text } = await open(`/sections/${SECTION}`, {
+			title: ' Profile ',
+			content: '\r\nTwo\r\nlines',
+		});
+		expect(text).toContain('Saved. 2 deliveries queued.');
+		await sandbox.webhooks.idle();
+		const section = { id: SECTION, type: 'summary', title: 'Profile', content: '\nTwo\nlines' };
+		const [{ eventId }] = sandbox.webhooks.deliveries() as [Delivery];
+		for (const { received } of receivers) {
+			expect(received.map(({ json }) => json())).toEqual([
+				{
+					event: 'Resume Section Saved',
+					id: eventId,
+					created: expect.any(Number),
+					data: { userId: 'user-001', resumeId: 'resume-001', section },
+				},
+			]);
+		}
+		expect((await open('/resumes/resume-001')).html).toContain('>\n\nTwo\nlines</textarea>');
+		expect((await open('/webhooks')).text).toMatch(/delivered to .*1 attempt, .* answer HTTP 200/);
+	});
+});
+
+describe('a signature', () => {
+	const secret = `whsec_${Buffer.from('a secret, 32 bytes long or so: 🔑').toString('base64')}`;
+
+	async function deliver(registration: Record<string, string>): Promise<ReceivedDelivery> {
+		const { url, received } = await receive();
+		const { status } = await open('/webhooks', { url, secret, ...registration });
+		expect(status).toBe(200);
+		sandbox.webhooks.saveSection(SECTION, { content: 'Zoë wrote “this”.' });
+		await sandbox.webhooks.idle();
+		return received[0] as ReceivedDelivery;
+	}
+
+	it.each<[registration: Record<string, string>, fields: Partial<Verification>]>([
+		[{ style: 'header' }, { headerName: 'x-webhook-secret' }],
+		[{ style: 'hmac' }, { headerName: 'x-webhook-signature' }],
+		[
+			{
+				style: 'hmac',
+				encoding: 'base64',
+				prefix: 'v1=',
+				headerName: 'X-S',
+				timestampHeader: 'X-T',
+			},
+			{
+				headerName: 'x-s',
+				signatureEncoding: 'base64',
+				signaturePrefix: 'v1=',
+				timestampHeader: 'x-t',
+			},
+		],
+		[{ style: 'timestampedSignature' }, { headerName: 'x-webhook-signature' }],
+		[{ style: 'standardWebhooks' }, {}],
+	])('is one that the trigger takes (%j)', async (registration, fields) => {
+		const { headers, body } = await deliver(registration);
+		const verification = registration.style as Verification['verification'];
+		const delivery = { headers, body, receivedAt: new Date() };
+		const [right, wrong] = [secret, btoa('another')].map((one) =>
+			rejection({ ...settingsOf(undefined, [one]), verification, ...fields }, delivery),
+		);
+		expect(right).toBeUndefined();
+		expect(wrong).toMatch(/^The (secret|signature) is wrong/);
+	});
+
+	it.each<[object, string]>([
+		[{ style: 'basic' }, 'The style must be one of none, header, hmac'],
+		[{ style: 'hmac', secret: ' ' }, 'needs a secret'],
+		[{ style: 'standardWebhooks', secret: 'whsec_' }, 'cannot be signed'],
+		[{ style: 'header', secret: 'two\nlines' }, 'cannot be signed'],
+		[{ style: 'header', secret: 's', headerName: 'X Secret' }, 'cannot be signed'],
+	])('is refused in a sentence when it cannot be made (%j)', (fields, sentence) => {
+		const registration = { url: 'http://localhost/', ...fields } as WebhookRegistration;
+		expect(() => sandbox.webhooks.register(registration)).toThrow(sentence);
+		expect(sandbox.webhooks.list()).toEqual([]);
+	});
+});
+
+describe('a delivery', () => {
+	it.each([500, 404, 302])('is repeated after HTTP %d', async (status) => {
+		const { url, received } = await receive((response, number) => {
+			response.writeHead(number > 2 ? 200 : status, { location: '/elsewhere' }).end('not now');
+		});
+		sandbox.webhooks.register({ url, style: 'none' });
+		sandbox.webhooks.saveSection(SECTION, {});
+		const problem = `The receiver answered HTTP ${status}: not now`;
+		await until(() => sandbox.webhooks.deliveries()[0]?.lastError === problem);
+		await sandbox.webhooks.idle();
+		expect(sandbox.webhooks.deliveries()).toMatchObject([
+			{ status: 'delivered', attempts: 3, lastStatus: 200, lastError: null },
+		]);
+		expect(received.map(({ body }) => body)).toEqual(Array(3).fill(received[0]?.body));
+	});
+
+	it('has failed after eight attempts, and is made again on request', async () => {
+		const { url, received, close } = await receive();
+		await close();
+		sandbox.webhooks.register({ url, style: 'none' });
+		sandbox.webhooks.saveSection(SECTION, { title: 'Once' });
+		await sandbox.webhooks.idle();
+		expect((await open('/webhooks')).text).toMatch(/failed to .* 8 attempts.*ECONNREFUSED/);
+		const [failed] = sandbox.webhooks.deliveries();
+		const again = await receive(undefined, Number(new URL(url).port));
+		await open(`/deliveries/${failed!.id}/redeliver`, {});
+		await sandbox.webhooks.idle();
+		expect(received).toEqual([]);
+		expect(again.received.map(({ body }) => String(body))).toEqual([failed!.body]);
+		const { eventId } = failed!;
+		expect(sandbox.webhooks.deliveries()).toMatchObject([
+			{ eventId, status: 'delivered' },
+			failed!,
+		]);
+	});
+
+	it('ends with its webhook', async () => {
+		sandbox = await start({ deliveryBackoffMs: 300 });
+		const { url, received } = await receive((response) => response.writeHead(500).end());
+		const first = sandbox.webhooks.register({ url, style: 'none' });
+		const { id } = sandbox.webhooks.register({ url, style: 'header', secret: 's' });
+		expect(id).toBe(first.id);
+		sandbox.webhooks.saveSection(SECTION, {});
+		await until(() => sandbox.webhooks.deliveries()[0]?.attempts === 1);
+		await open(`/webhooks/${id}/remove`, {});
+		await sandbox.webhooks.idle();
+		expect(received).toHaveLength(1);
+		expect([sandbox.webhooks.list(), sandbox.webhooks.deliveries()]).toEqual([[], []]);
+	});
+
+	it('is made by the next sandbox on the same file, where it was cut short', async () => {
+		const file = temporaryFile();
+		const first = await start({ file });
+		const silent = await receive(() => {});
+		first.webhooks.register({ url: silent.url, style: 'none' });
+		const { eventId } = first.webhooks.saveSection(SECTION, {});
+		await until(() => silent.received.length > 0);
+		await Promise.all([first.close(), silent.close()]);
+		const { received } = await receive(undefined, Number(new URL(silent.url).port));
+		const second = await start({ file });
+		await second.webhooks.idle();
+		expect(received.map(({ json }) => json().id)).toEqual([eventId]);
+		expect(second.webhooks.deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+	});
+});
+
+describe('the command', () => {
+	it('serves as many users as it is told to, and keeps to the file that it has', async () => {
+		const file = temporaryFile();
+		const { child, ended, printed } = runSandbox(['--port', '0', '--file', file, '--users', '100']);
+		const output = await printed('AI tokens');
+		for (const text of [file, ...Object.values(SANDBOX_KEYS)]) expect(output).toContain(text);
+		const console = /http:\S+(?=\/v1)/.exec(output)?.[0];
+		expect((await axios.get(`${console}/console`)).data).toContain('100 users');
+		child.kill('SIGINT');
+		expect((await ended).code).toBe(0);
+		const again = await runSandbox(['--port', '0', '--file', file, '--users', '60']).ended;
+		expect(again.code).toBe(1);
+		expect(again.output).toContain('has 100 users. Start once with --reset to fill it with 60');
+	});
+
+	it('holds answers back by a latency', async () => {
+		const late = await start({ latency: 200 });
+		const started = performance.now();
+		await axios.get(`${late.baseUrl}/users`);
+		expect(performance.now() - started).toBeGreaterThan(190);
+	});
+
+	it.each([
+		[['--help', '--prot', '1'], "Unknown option '--prot'"],
+		[['--port', '65536'], '--port takes a number from 0 to 65535, not "65536".'],
+		[['--latency', 'slow'], '--latency takes a number from 0 to 600000, not "slow".'],
+		[['--in-memory', '--file', 'x'], 'Use either --file or --in-memory, not both.'],
+		[['--port', '0', '--file', tmpdir()], 'Check its folder and permissions'],
+		[
+			['--in-memory', '--port', 'the port in use'],
+			'is in use by another program: stop that program',
+		],
+	])('refuses %j in a sentence', async (switches, sentence) => {
+		const { port } = new URL(sandbox.url);
+		const given = switches.map((text) => text.replace('the port in use', port));
+		const { code, output } = await runSandbox(given).ended;
+		expect(code).toBe(1);
+		expect(output).toContain(sentence);
+		expect(output).not.toMatch(/\n\s+at /);
+	});
+});
