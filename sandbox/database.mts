@@ -8,25 +8,13 @@ import { Trouble } from '../host/trouble.mts';
 const APPLICATION_ID = 0x52_53_4d_45;
 
 /** To be raised with every change of the schema. */
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 
 /**
  * Times are Unix timestamps in seconds, as in the specification's subscription record (§2), except
  * where a name ends in `_ms`.
  */
 const SCHEMA = `
-	CREATE TABLE plans (
-		id TEXT PRIMARY KEY,
-		name TEXT NOT NULL,
-		period_days INTEGER NOT NULL,
-		payment_fails INTEGER NOT NULL
-	) STRICT;
-
-	CREATE TABLE ai_tokens (
-		id TEXT PRIMARY KEY,
-		credits INTEGER NOT NULL
-	) STRICT;
-
 	CREATE TABLE users (
 		id TEXT PRIMARY KEY,
 		email TEXT NOT NULL UNIQUE COLLATE NOCASE,
@@ -38,7 +26,7 @@ const SCHEMA = `
 
 	CREATE TABLE subscriptions (
 		user_id TEXT PRIMARY KEY REFERENCES users (id),
-		plan_id TEXT NOT NULL REFERENCES plans (id),
+		plan_id TEXT NOT NULL,
 		status TEXT NOT NULL,
 		created INTEGER NOT NULL,
 		current_period_start INTEGER NOT NULL,
@@ -69,8 +57,8 @@ const SCHEMA = `
 	CREATE TABLE upgrades (
 		id INTEGER PRIMARY KEY AUTOINCREMENT,
 		email TEXT NOT NULL,
-		plan_id TEXT NOT NULL REFERENCES plans (id),
-		ai_token_id TEXT REFERENCES ai_tokens (id),
+		plan_id TEXT NOT NULL,
+		ai_token_id TEXT,
 		created INTEGER NOT NULL
 	) STRICT;
 
@@ -80,26 +68,17 @@ const SCHEMA = `
 		registration TEXT NOT NULL
 	) STRICT;
 
-	CREATE TABLE events (
-		id TEXT PRIMARY KEY,
-		name TEXT NOT NULL,
-		body BLOB NOT NULL,
-		created INTEGER NOT NULL
-	) STRICT;
-
 	CREATE TABLE deliveries (
 		id INTEGER PRIMARY KEY AUTOINCREMENT,
 		webhook_id INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
-		event_id TEXT NOT NULL REFERENCES events (id),
+		event_id TEXT NOT NULL,
+		body TEXT NOT NULL,
 		status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
 		attempts INTEGER NOT NULL DEFAULT 0,
 		last_status INTEGER,
 		last_error TEXT,
-		last_attempt_at_ms INTEGER,
-		next_attempt_at_ms INTEGER NOT NULL
+		last_attempt_at_ms INTEGER
 	) STRICT;
-	CREATE INDEX pending_deliveries ON deliveries (webhook_id, next_attempt_at_ms, id)
-		WHERE status = 'pending';
 `;
 
 /**
@@ -111,16 +90,12 @@ const SCHEMA = `
  * @throws {Trouble} the file cannot be written, is no SQLite file, or belongs to another
  * program or to another version of the sandbox
  */
-export function openDatabase(
-	file: string,
-	reset: boolean,
-): { database: DatabaseSync; created: boolean } {
+export function openDatabase(file: string, reset: boolean) {
 	let database: DatabaseSync | undefined;
 	try {
 		if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
 		database = new DatabaseSync(file, { timeout: 5_000 });
-		const created = prepareSchema(database, file, reset);
-		return { database, created };
+		return { database, created: prepareSchema(database, file, reset) };
 	} catch (error) {
 		database?.close();
 		if (error instanceof Trouble) throw error;
@@ -132,11 +107,7 @@ export function openDatabase(
 	}
 }
 
-/**
- * Runs work in one transaction, which is rolled back when the work throws.
- *
- * @returns what the work returns
- */
+/** Runs work in one transaction, which is rolled back when the work throws; answers its result. */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
 	database.exec('BEGIN IMMEDIATE');
 	try {
@@ -144,46 +115,38 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
 		database.exec('COMMIT');
 		return result;
 	} catch (error) {
-		// After some errors, a full disk for one, SQLite has rolled back by itself, and a second
-		// ROLLBACK would fail and hide what happened: https://www.sqlite.org/lang_transaction.html
+		// After a full disk, for one, SQLite has rolled back: https://www.sqlite.org/lang_transaction.html
 		if (database.isTransaction) database.exec('ROLLBACK');
 		throw error;
 	}
 }
 
 function prepareSchema(database: DatabaseSync, file: string, reset: boolean): boolean {
-	const tables = database
-		.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-		.all();
+	const sql = database.createTagStore();
+	// Those that refer to others come first, so that they can be dropped in this order.
+	const tables = sql.all`SELECT name FROM sqlite_schema
+		WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid DESC`;
 	const isEmpty = tables.length === 0;
-	if (!isEmpty && pragma(database, 'application_id') !== APPLICATION_ID) {
+	if (!isEmpty && sql.get`PRAGMA application_id`?.application_id !== APPLICATION_ID) {
 		throw new Trouble(
 			`The file ${file} belongs to another program. Choose another file with --file.`,
 		);
 	}
-	const isCurrent = !isEmpty && pragma(database, 'user_version') === SCHEMA_VERSION;
-	if (!isEmpty && !isCurrent && !reset) {
+	if (!isEmpty && !reset && sql.get`PRAGMA user_version`?.user_version !== SCHEMA_VERSION) {
 		throw new Trouble(
 			`The data file ${file} was written by another version of the sandbox. ` +
 				'Start once with --reset to fill it anew.',
 		);
 	}
-	database.exec(
-		'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF',
-	);
-	// Starts a write even when there is nothing to create: a file that can only be read would
-	// otherwise fail at the first upgrade.
+	database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+	// Also where there is nothing to create: a file that can only be read fails here, and not later.
 	inTransaction(database, () => {
-		if (isCurrent && !reset) return;
+		if (!isEmpty && !reset) return;
 		for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`);
 		database.exec(SCHEMA);
-		database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-		database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+		database.exec(
+			`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`,
+		);
 	});
-	database.exec('PRAGMA foreign_keys = ON');
 	return isEmpty || reset;
-}
-
-function pragma(database: DatabaseSync, name: 'application_id' | 'user_version') {
-	return database.prepare(`PRAGMA ${name}`).get()?.[name];
 }

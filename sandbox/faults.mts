@@ -3,14 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { bodyText } from './http.mts';
-
 /** A disturbance of the service, for requests that match all of `method`, `path` and `email`. */
 export interface Fault {
 	method?: string;
 	/** Exact path under the base address, e.g. `/plan/upgrade`, or a prefix ending in `*`. */
 	path?: string;
-	/** Only plan upgrades of this e-mail address. */
+	/** Only requests whose JSON body has this `email`. */
 	email?: string;
 	/** How many requests it meets; until it is cleared when missing. */
 	times?: number;
@@ -26,7 +24,7 @@ export interface Fault {
 }
 
 /** The shape of a fault that comes over HTTP. */
-export const FAULT_SCHEMA = {
+const FAULT_SCHEMA = {
 	type: 'object',
 	additionalProperties: false,
 	anyOf: [{ required: ['delayMs'] }, { required: ['drop'] }, { required: ['answer'] }],
@@ -39,63 +37,64 @@ export const FAULT_SCHEMA = {
 		drop: { enum: ['before', 'after', 'midBody'] },
 		answer: {
 			type: 'object',
-			additionalProperties: false,
 			required: ['status'],
-			properties: {
-				status: { type: 'integer', minimum: 200, maximum: 599 },
-				headers: { type: 'object', additionalProperties: { type: 'string' } },
-				body: { type: 'string' },
-			},
+			properties: { status: { type: 'integer', minimum: 200, maximum: 599 } },
 		},
 	},
 };
-
-/** What of a request decides whether a fault meets it. */
-export interface FaultTarget {
-	method: string;
-	/** Path under the base address, without the query. */
-	path: string;
-	/** The e-mail address of a plan upgrade. */
-	email?: string;
-}
 
 export type Faults = ReturnType<typeof createFaults>;
 
 /** The faults in force; of several that match, the one that was added first is used. */
 export function createFaults() {
-	let active: Array<{ fault: Fault; left: number }> = [];
+	let active: Fault[] = [];
 	return {
 		add(fault: Fault): void {
-			active.push({ fault, left: fault.times ?? Infinity });
+			active.push({ ...fault });
 		},
 
 		clear(): void {
 			active = [];
 		},
 
-		/** @returns the fault for this request, counted as used once more */
-		take(target: FaultTarget): Fault | undefined {
-			const entry = active.find(({ fault }) => matches(fault, target));
-			if (entry === undefined) return undefined;
-			entry.left--;
-			if (entry.left === 0) active = active.filter((other) => other !== entry);
-			return entry.fault;
+		/** @returns the fault for a request to a path under the base address, counted as used once more */
+		take(method: string, path: string, body: unknown): Fault | undefined {
+			const found = active.find((fault) => matches(fault, method, path, body));
+			if (found?.times !== undefined && --found.times === 0) {
+				active = active.filter((fault) => fault !== found);
+			}
+			return found;
 		},
 	};
 }
 
-/**
- * Lets faults meet the requests of a scope.
- *
- * @param basePath path of the base address, e.g. `/v1`
- */
-export function disturb(scope: FastifyInstance, basePath: string, faults: Faults): void {
-	const taken = new WeakMap<FastifyRequest, Fault>();
-	const pause = pauses(scope);
-	const hold = async (fault: Fault) => await pause(fault.delayMs ?? 0);
+function matches(fault: Fault, method: string, path: string, body: unknown): boolean {
+	const { email } = (body ?? {}) as { email?: unknown };
+	const wanted = fault.path ?? '*';
+	return (
+		(fault.method ?? method).toUpperCase() === method &&
+		(wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted) &&
+		(fault.email === undefined || fault.email.toLowerCase() === String(email).toLowerCase())
+	);
+}
 
-	scope.addHook('preHandler', async (request, reply) => {
-		const fault = faults.take(targetOf(request, basePath));
+/**
+ * Lets faults meet the requests of a scope, and holds each of its answers back for so many
+ * milliseconds.
+ */
+export function disturb(scope: FastifyInstance, faults: Faults, latency: number): void {
+	const taken = new WeakMap<FastifyRequest, Fault>();
+	const closing = new AbortController();
+	scope.addHook('preClose', async () => closing.abort());
+	const hold = async (fault?: Fault) => {
+		const milliseconds = latency + (fault?.delayMs ?? 0);
+		if (milliseconds === 0) return;
+		await wait(milliseconds, undefined, { signal: closing.signal }).catch(() => {});
+	};
+
+	scope.addHook('preValidation', async (request, reply) => {
+		const path = request.url.split('?')[0]!.slice(scope.prefix.length);
+		const fault = faults.take(request.method, path, request.body);
 		if (fault === undefined) return;
 		if (fault.drop === 'before') {
 			await hold(fault);
@@ -111,30 +110,13 @@ export function disturb(scope: FastifyInstance, basePath: string, faults: Faults
 
 	scope.addHook('onSend', (request, reply, payload, done) => {
 		const fault = taken.get(request);
-		if (fault === undefined) return done();
 		void hold(fault).then(() => {
-			if (fault.drop === undefined) return done();
+			if (fault?.drop === undefined) return done();
 			// Without done(), the framework leaves the rest of the answer to us.
 			if (fault.drop === 'after') request.raw.socket.destroy();
 			else cutAnswer(request, reply, payload);
 		});
 	});
-}
-
-/** Holds each answer of a scope back for so many milliseconds. */
-export function slowDown(scope: FastifyInstance, milliseconds: number): void {
-	if (milliseconds === 0) return;
-	const pause = pauses(scope);
-	scope.addHook('preHandler', async () => await pause(milliseconds));
-}
-
-/** Waits for so many milliseconds; closing the sandbox ends the wait early. */
-function pauses(scope: FastifyInstance) {
-	const closing = new AbortController();
-	scope.addHook('preClose', async () => closing.abort());
-	return async (milliseconds: number) => {
-		await wait(milliseconds, undefined, { signal: closing.signal }).catch(() => {});
-	};
 }
 
 /** Sends the answer's head and the first half of its body. */
@@ -147,31 +129,14 @@ function cutAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknow
 	);
 }
 
-function matches(fault: Fault, target: FaultTarget): boolean {
-	const { method = target.method, path = target.path, email } = fault;
-	return (
-		method.toUpperCase() === target.method &&
-		(path.endsWith('*') ? target.path.startsWith(path.slice(0, -1)) : target.path === path) &&
-		(email === undefined || email.toLowerCase() === target.email?.toLowerCase())
-	);
-}
-
-function targetOf(request: FastifyRequest, basePath: string): FaultTarget {
-	const path = request.url.split('?')[0]?.slice(basePath.length) ?? '';
-	const isPlanUpgrade = request.routeOptions.config.errors === 'planUpgrade';
-	return {
-		method: request.method,
-		path,
-		email: isPlanUpgrade ? emailIn(bodyText(request)) : undefined,
-	};
-}
-
-/** The body may be malformed: the fault is looked up before the service judges it. */
-function emailIn(body: string): string | undefined {
-	try {
-		const { email } = JSON.parse(body) as { email?: unknown };
-		return typeof email === 'string' ? email : undefined;
-	} catch {
-		return undefined;
-	}
+/** Sets and clears faults over HTTP, for a sandbox in another process. */
+export function faultRoutes(scope: FastifyInstance, faults: Faults): void {
+	scope.post<{ Body: Fault }>('/faults', { schema: { body: FAULT_SCHEMA } }, (request) => {
+		faults.add(request.body);
+		return { status: 'success' };
+	});
+	scope.delete('/faults', () => {
+		faults.clear();
+		return { status: 'success' };
+	});
 }

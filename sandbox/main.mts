@@ -21,11 +21,8 @@ Usage: npm run sandbox -- [switches]
   --help           show this text
 `;
 
-/**
- * @returns the settings, or `undefined` when help was asked for
- * @throws {Trouble} a switch is unknown or its value cannot be used
- */
-function readSwitches() {
+/** @throws {Trouble} a switch is unknown or its value cannot be used */
+async function run(): Promise<void> {
 	const switches = readOptions(
 		{
 			port: { type: 'string', default: String(DEFAULT_PORT) },
@@ -38,32 +35,24 @@ function readSwitches() {
 		},
 		HELP,
 	);
-	const { port, file = defaultFile, 'in-memory': inMemory, reset, users, latency, help } = switches;
-	if (help) return undefined;
-	if (inMemory && switches.file !== undefined) {
+	const { file, users, 'in-memory': inMemory } = switches;
+	if (switches.help) return console.log(HELP);
+	if (inMemory && file !== undefined) {
 		throw new Trouble('Use either --file or --in-memory, not both.');
 	}
-	return {
-		port: readNumber('port', port, 0, 65_535),
+	const data = inMemory ? ':memory:' : resolve(file ?? defaultFile);
+	const sandbox = await startSandbox({
+		port: readNumber('port', switches.port, 0, 65_535),
 		users: users === undefined ? undefined : readNumber('users', users, 1, 1_000_000),
-		latency: readNumber('latency', latency, 0, 600_000),
-		file: inMemory ? ':memory:' : resolve(file),
-		reset,
-	};
-}
-
-async function run(): Promise<void> {
-	const settings = readSwitches();
-	if (settings === undefined) {
-		console.log(HELP);
-		return;
-	}
-	const sandbox = await startSandbox(settings);
+		latency: readNumber('latency', switches.latency, 0, 600_000),
+		file: data,
+		reset: switches.reset,
+	});
 	console.log(`The sandbox is running. Ctrl-C stops it.
 
   Base URL   ${sandbox.baseUrl}
   Console    ${sandbox.url}  users, resumes to edit, webhooks
-  Data       ${settings.file === ':memory:' ? 'in memory, gone when the sandbox stops' : settings.file}
+  Data       ${inMemory ? 'in memory, gone when the sandbox stops' : data}
 
   Private keys
     ${SANDBOX_KEYS.live}         everything works
@@ -71,12 +60,7 @@ async function run(): Promise<void> {
   Plans      ${Object.values(SANDBOX_PLANS).join(', ')}
   AI tokens  ${Object.values(SANDBOX_AI_TOKENS).join(', ')}
 `);
-	const stop = () => {
-		console.log('The sandbox is stopping.');
-		void sandbox.close();
-	};
-	process.once('SIGINT', stop);
-	process.once('SIGTERM', stop);
+	for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void sandbox.close());
 }
 
 try {

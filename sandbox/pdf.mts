@@ -1,4 +1,4 @@
-import { PDFDocument, StandardFonts, type PDFFont } from 'pdf-lib';
+import { breakTextIntoLines, PDFDocument, StandardFonts, type PDFFont } from 'pdf-lib';
 
 import type { Resume } from './store.mts';
 
@@ -20,11 +20,19 @@ export async function createPdf(resume: Resume): Promise<Uint8Array> {
 	document.setModificationDate(updated);
 	const regular = await document.embedFont(StandardFonts.Helvetica);
 	const bold = await document.embedFont(StandardFonts.HelveticaBold);
+	const letters = new Set(regular.getCharacterSet());
 
 	let page = document.addPage([A4.width, A4.height]);
 	let y = A4.height - MARGIN;
 	const write = (text: string, font: PDFFont, size: number) => {
-		for (const line of wrap(printable(text, font), font, size)) {
+		const printable = Array.from(text.normalize('NFC').replace(/\s/g, ' '), (letter) =>
+			letters.has(letter.codePointAt(0) ?? 0) ? letter : '?',
+		).join('');
+		// No letter is wider than the font's size: a space at this distance lets every word fit a line.
+		const width = A4.width - 2 * MARGIN;
+		const breakable = printable.replace(new RegExp(`\\S{${Math.floor(width / size)}}`, 'g'), '$& ');
+		const widthOf = (part: string) => font.widthOfTextAtSize(part, size);
+		for (const line of breakTextIntoLines(breakable || ' ', [' '], width, widthOf)) {
 			y -= size * LINE_SPACING;
 			if (y < MARGIN) {
 				page = document.addPage([A4.width, A4.height]);
@@ -41,31 +49,4 @@ export async function createPdf(resume: Resume): Promise<Uint8Array> {
 		for (const line of content.split(/\r\n|\r|\n/)) write(line, regular, 10.5);
 	}
 	return await document.save();
-}
-
-/** The text in characters that the font has; any other becomes `?`. */
-function printable(text: string, font: PDFFont): string {
-	const known = new Set(font.getCharacterSet());
-	return Array.from(text.normalize('NFC').replace(/\s/g, ' '), (character) =>
-		known.has(character.codePointAt(0) ?? 0) ? character : '?',
-	).join('');
-}
-
-/** Breaks a text at spaces into lines of the page's width; a word too long for a line is cut. */
-function wrap(text: string, font: PDFFont, size: number): string[] {
-	const width = A4.width - 2 * MARGIN;
-	// No letter is wider than the font's size, so a piece of this length fits into any line.
-	const pieces = new RegExp(`\\S{1,${Math.floor(width / size)}}`, 'g');
-	const lines: string[] = [];
-	let line = '';
-	for (const [word] of text.matchAll(pieces)) {
-		const longer = line === '' ? word : `${line} ${word}`;
-		if (font.widthOfTextAtSize(longer, size) <= width) {
-			line = longer;
-		} else {
-			lines.push(line);
-			line = word;
-		}
-	}
-	return [...lines, line];
 }

@@ -5,26 +5,14 @@ import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 
 import { portTrouble } from '../host/ports.mts';
 import { Trouble } from '../host/trouble.mts';
-import { consoleRoutes } from './console/console.mts';
-import { CONSOLE_PATH } from './console/views.mts';
+import { answerError, answerUnknownAddress, apiRoutes, BASE_PATH } from './api.mts';
+import { CONSOLE_PATH, consoleRoutes } from './console/console.mts';
 import { openDatabase } from './database.mts';
-import { createFaults, disturb, slowDown, type Fault, type Faults } from './faults.mts';
-import {
-	acceptAnyBody,
-	answerError,
-	answerUnknownAddress,
-	authenticate,
-	bodyText,
-} from './http.mts';
-import { controlRoutes } from './routes/controls.mts';
-import { planRoutes } from './routes/plans.mts';
-import { resumeRoutes } from './routes/resumes.mts';
-import { userRoutes } from './routes/users.mts';
+import { createFaults, disturb, faultRoutes, type Fault, type Faults } from './faults.mts';
 import { seed, SEED_USERS } from './seed.mts';
-import { createStore, type Store } from './store.mts';
-import type { Delivery } from './webhooks/log.mts';
-import type { Webhook, WebhookRegistration } from './webhooks/registration.mts';
-import { createWebhooks, type Webhooks } from './webhooks/webhooks.mts';
+import { Store } from './store.mts';
+import type { WebhookRegistration } from './webhooks/signature.mts';
+import { Webhooks, type Delivery, type Webhook } from './webhooks/webhooks.mts';
 
 export type { Delivery, Fault, Webhook, WebhookRegistration };
 
@@ -68,8 +56,8 @@ export interface Sandbox {
 	requests: RecordedRequest[];
 	faults: Pick<Faults, 'add' | 'clear'>;
 	/** Who is told of events; the console's page of the same name does the same. */
-	webhooks: Pick<Webhooks, 'register' | 'list' | 'remove' | 'saveSection' | 'deliveries' | 'idle'>;
-	/** Cuts open connections, stops deliveries (pending ones stay in the file) and closes the database. */
+	webhooks: Webhooks;
+	/** Cuts open connections, stops deliveries and closes the database. */
 	close(): Promise<void>;
 }
 
@@ -78,54 +66,38 @@ export const DEFAULT_PORT = 8787;
 /** Loopback only: the sandbox's keys are public. */
 const HOST = '127.0.0.1';
 
-/** The base address ends with the version segment (specification §4 and §9). */
-const BASE_PATH = '/v1';
-
 /**
  * Starts the partner service with seeded data.
  *
  * @throws {Trouble} the port is taken, the file cannot be used or has another number of users
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-	const {
-		port = DEFAULT_PORT,
-		file = ':memory:',
-		reset = false,
-		users,
-		latency = 0,
-		record = false,
-		deliveryBackoffMs = 1_000,
-	} = options;
+	const { port = DEFAULT_PORT, file = ':memory:', reset = false, users } = options;
 	const { database, created } = openDatabase(file, reset);
 	try {
 		if (created) seed(database, users ?? SEED_USERS);
-		const faults = createFaults();
-		const requests: RecordedRequest[] = [];
-		const store = createStore(database);
-		const found = store.countUsers('');
-		if (users !== undefined && found !== users) {
+		const store = new Store(database);
+		const { total } = store.listUsers(0, 0);
+		if (users !== undefined && total !== users) {
 			throw new Trouble(
-				`The data file ${file} has ${found} users. ` +
+				`The data file ${file} has ${total} users. ` +
 					`Start once with --reset to fill it with ${users}, or choose another file with --file.`,
 			);
 		}
-		const webhooks = createWebhooks(database, store, deliveryBackoffMs);
-		const app = createApp(store, webhooks, faults, latency, record ? requests : undefined);
-		await listen(app, port);
-		webhooks.start();
+		const faults = createFaults();
+		const webhooks = new Webhooks(database, store, options.deliveryBackoffMs ?? 1_000);
+		const requests: RecordedRequest[] = [];
+		const app = createApp(store, webhooks, faults, options, requests);
+		await app.listen({ host: HOST, port }).catch((error: unknown) => {
+			throw portTrouble(error, port, 'npm run sandbox -- --port');
+		});
+		webhooks.resume();
 		const url = `http://${HOST}:${(app.server.address() as AddressInfo).port}`;
-		return {
-			baseUrl: url + BASE_PATH,
-			url,
-			database,
-			requests,
-			faults,
-			webhooks,
-			close: async () => {
-				await Promise.all([app.close(), webhooks.close()]);
-				database.close();
-			},
+		const close = async () => {
+			await Promise.all([app.close(), webhooks.close()]);
+			database.close();
 		};
+		return { baseUrl: url + BASE_PATH, url, database, requests, faults, webhooks, close };
 	} catch (error) {
 		database.close();
 		throw error;
@@ -136,9 +108,9 @@ function createApp(
 	store: Store,
 	webhooks: Webhooks,
 	faults: Faults,
-	latency: number,
-	requests?: RecordedRequest[],
-): FastifyInstance {
+	{ latency = 0, record = false }: SandboxOptions,
+	requests: RecordedRequest[],
+) {
 	const app = fastify({
 		exposeHeadRoutes: false,
 		forceCloseConnections: true,
@@ -146,49 +118,36 @@ function createApp(
 		routerOptions: { maxParamLength: 1_000 },
 		ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
 	});
-	const record = async (request: FastifyRequest) => {
-		requests?.push(toRecord(request));
-	};
-	acceptAnyBody(app);
-	app.setErrorHandler(answerError);
-	app.setNotFoundHandler({ preHandler: record }, answerUnknownAddress);
-
-	app.register(
-		async (scope) => {
-			scope.addHook('preHandler', record);
-			slowDown(scope, latency);
-			disturb(scope, BASE_PATH, faults);
-			scope.addHook('preHandler', authenticate);
-			scope.setNotFoundHandler(answerUnknownAddress);
-			userRoutes(scope, store);
-			resumeRoutes(scope, store);
-			planRoutes(scope, store);
-		},
-		{ prefix: BASE_PATH },
-	);
-	app.register(async (scope) => controlRoutes(scope, faults), { prefix: '/_sandbox' });
-	app.register((scope) => consoleRoutes(scope, store, webhooks, BASE_PATH), {
-		prefix: CONSOLE_PATH,
+	const bodies = new WeakMap<FastifyRequest, string>();
+	// Whatever its type, so that a malformed body is answered by the service and not by the framework.
+	app.removeAllContentTypeParsers();
+	app.addContentTypeParser('*', { parseAs: 'string' }, (request, body, done) => {
+		bodies.set(request, String(body));
+		done(null, parseJson(String(body)));
 	});
+	app.addHook('preValidation', async (request) => {
+		const isOwn = request.url.startsWith('/_sandbox') || request.url.startsWith(CONSOLE_PATH);
+		if (!record || isOwn) return;
+		const { method, url, raw } = request;
+		const headers = request.headers as Record<string, string>;
+		const body = bodies.get(request) ?? '';
+		requests.push({ method, url, headers, rawHeaders: raw.rawHeaders, body });
+	});
+	app.setNotFoundHandler(answerUnknownAddress);
 	app.get('/', (_request, reply) => reply.redirect(CONSOLE_PATH));
+	const routes: Array<[prefix: string, (scope: FastifyInstance) => Promise<void> | void]> = [
+		[BASE_PATH, (scope) => (disturb(scope, faults, latency), apiRoutes(scope, store))],
+		['/_sandbox', (scope) => faultRoutes(scope, faults)],
+		[CONSOLE_PATH, (scope) => consoleRoutes(scope, store, webhooks)],
+	];
+	for (const [prefix, add] of routes) app.register(async (scope) => await add(scope), { prefix });
 	return app;
 }
 
-async function listen(app: FastifyInstance, port: number): Promise<void> {
+function parseJson(text: string): unknown {
 	try {
-		await app.listen({ host: HOST, port });
-	} catch (error) {
-		throw portTrouble(error, port, 'npm run sandbox -- --port');
+		return JSON.parse(text);
+	} catch {
+		return undefined;
 	}
-}
-
-function toRecord(request: FastifyRequest): RecordedRequest {
-	const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
-	return {
-		method: request.method,
-		url: request.url,
-		headers: Object.fromEntries(headers) as Record<string, string>,
-		rawHeaders: request.raw.rawHeaders,
-		body: bodyText(request),
-	};
 }

@@ -1,46 +1,75 @@
 import { createHmac } from 'node:crypto';
 
-import { standardKey, type WebhookRegistration } from './registration.mts';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+
+/** Where deliveries go, and how the receiver can tell that they are genuine. */
+export interface WebhookRegistration {
+	/** http or https. */
+	url: string;
+	/**
+	 * `none`: no proof. `header`: the secret itself in a header. `hmac`: HMAC-SHA256 of the raw body
+	 * in a header. `standardWebhooks`: the three headers of Standard Webhooks. `timestampedSignature`:
+	 * time and HMAC-SHA256 in one header, `t=…,v1=…`.
+	 */
+	style: (typeof STYLES)[number];
+	/** Needed by all but `none`; `standardWebhooks` takes Base64, behind `whsec_` or not. */
+	secret?: string;
+	/** `X-Webhook-Secret` (`header`) or `X-Webhook-Signature` when missing; `standardWebhooks` has none. */
+	headerName?: string;
+	/** How `hmac` writes the signature; `hex` when missing. */
+	encoding?: 'hex' | 'base64';
+	/** Stands before the signature of `hmac`, e.g. `sha256=`. */
+	prefix?: string;
+	/**
+	 * Header of `hmac` that carries the time of the attempt (Unix timestamp in seconds); what is
+	 * signed is then `<timestamp>.<body>`. No time is sent when it is missing.
+	 */
+	timestampHeader?: string;
+}
+
+export const STYLES = [
+	'none',
+	'header',
+	'hmac',
+	'standardWebhooks',
+	'timestampedSignature',
+] as const;
 
 /**
- * @param webhook with its defaults filled in
  * @param eventId stays the same for each attempt
- * @param body the exact bytes that are sent
- * @param now time of the attempt, a Unix timestamp in seconds
+ * @param body as it is sent
+ * @param time of the attempt
  * @returns the headers that prove to the receiver that a delivery is genuine
  */
 export function signatureHeaders(
-	webhook: WebhookRegistration,
+	{ style, secret = '', ...options }: WebhookRegistration,
 	eventId: string,
-	body: Uint8Array,
-	now: number,
+	body: string,
+	time: Date,
 ): Record<string, string> {
-	const { style, secret = '', headerName = '' } = webhook;
-	const sign = (key: string | Buffer, before: string, encoding: 'hex' | 'base64') =>
-		createHmac('sha256', key).update(before).update(body).digest(encoding);
+	const { headerName, encoding = 'hex', prefix = '', timestampHeader } = options;
+	const seconds = String(Math.floor(time.getTime() / 1000));
+	const sign = (text: string) => createHmac('sha256', secret).update(text);
+	const name = headerName || 'X-Webhook-Signature';
 	switch (style) {
 		case 'none':
 			return {};
 		case 'header':
-			return { [headerName]: secret };
+			return { [headerName || 'X-Webhook-Secret']: secret };
 		case 'hmac': {
-			const { encoding = 'hex', prefix = '', timestampHeader } = webhook;
-			if (timestampHeader === undefined) {
-				return { [headerName]: prefix + sign(secret, '', encoding) };
-			}
+			const signed = timestampHeader ? `${seconds}.${body}` : body;
 			return {
-				[headerName]: prefix + sign(secret, `${now}.`, encoding),
-				[timestampHeader]: String(now),
+				[name]: prefix + sign(signed).digest(encoding),
+				...(timestampHeader && { [timestampHeader]: seconds }),
 			};
 		}
-		// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 		case 'standardWebhooks':
 			return {
 				'webhook-id': eventId,
-				'webhook-timestamp': String(now),
-				'webhook-signature': `v1,${sign(standardKey(secret), `${eventId}.${now}.`, 'base64')}`,
+				'webhook-timestamp': seconds,
+				'webhook-signature': new StandardWebhook(secret).sign(eventId, time, body),
 			};
 		case 'timestampedSignature':
-			return { [headerName]: `t=${now},v1=${sign(secret, `${now}.`, 'hex')}` };
+			return { [name]: `t=${seconds},v1=${sign(`${seconds}.${body}`).digest('hex')}` };
 	}
 }
