@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
+import execa from 'execa';
 import { systemCode } from './trouble.mts';
 
 export interface CommandOptions {
@@ -16,14 +16,14 @@ export class CommandError extends Error {
 	/** Everything that the command wrote, standard output and standard error mixed. */
 	readonly output: string;
 
-	constructor(command: string, reason: string, output: string) {
-		super(`${command} ${reason}`);
-		this.output = output;
+	constructor({ shortMessage, all = '' }: execa.ExecaError) {
+		super(shortMessage);
+		this.output = all;
 	}
 }
 
 /** `PATH` with the Node.js that runs this first: what npm starts must not fall back to an older one. */
-const pathWithThisNode = [dirname(process.execPath), process.env.PATH].join(delimiter);
+const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
 
 /**
  * Runs a command to its end and answers what it wrote to standard output.
@@ -35,43 +35,32 @@ export async function runCommand(
 	args: string[],
 	{ cwd, env, signal }: CommandOptions,
 ): Promise<string> {
-	const { promise, resolve, reject } = Promise.withResolvers<string>();
-	const name = [command, ...args].join(' ');
-	let written = '';
-	let output = '';
-
 	signal?.throwIfAborted();
-	const child = spawn(command, args, {
+	// A process group of its own, so that npm's compilers end with it.
+	const options = {
 		cwd,
-		env: { ...process.env, PATH: pathWithThisNode, ...env },
-		stdio: ['ignore', 'pipe', 'pipe'],
-		// A process group of its own, so that npm's compilers end with it.
+		env: { PATH, ...env },
+		stdin: 'ignore',
+		all: true,
 		detached: true,
-	});
-	child.stdout.setEncoding('utf8').on('data', (text: string) => {
-		written += text;
-		output += text;
-	});
-	child.stderr.setEncoding('utf8').on('data', (text: string) => {
-		output += text;
-	});
+	} as const;
+	const child = execa(command, args, options);
 	// npm puts off a SIGTERM until its installation is through.
 	const end = () => endGroup(child.pid, 'SIGKILL');
 	signal?.addEventListener('abort', end);
-	child.once('error', (error) => reject(new CommandError(name, `can't be started`, error.message)));
-	child.once('close', (code, killedBy) => {
-		if (code === 0) resolve(written);
-		else reject(new CommandError(name, `ended with ${code ?? killedBy}`, output));
-	});
-
-	return await promise.finally(() => signal?.removeEventListener('abort', end));
+	try {
+		return (await child).stdout;
+	} catch (error) {
+		throw new CommandError(error as execa.ExecaError);
+	} finally {
+		signal?.removeEventListener('abort', end);
+	}
 }
 
 /** Sends a signal to a process group; one that has ended already is no error. */
 export function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-	if (pid === undefined) return;
 	try {
-		process.kill(-pid, signal);
+		if (pid !== undefined) process.kill(-pid, signal);
 	} catch (error) {
 		if (systemCode(error) !== 'ESRCH') throw error;
 	}

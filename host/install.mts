@@ -97,6 +97,7 @@ async function installInto(
 	await report(
 		`Installing n8n ${name} from the npm registry (once, some minutes)`,
 		async () => await installDependencies(folder, signal),
+		await countInstalled(folder),
 	);
 	await report(
 		`Building n8n's native parts (once, about a minute)`,
@@ -104,11 +105,15 @@ async function installInto(
 	);
 }
 
-/** Packs the built project into `folder` as `npm publish` would, and answers the tarball's path. */
-export async function packPackage(folder: string, signal?: AbortSignal): Promise<string> {
+/** Packs a built project into `folder` as `npm publish` would, and answers the tarball's path. */
+export async function packPackage(
+	folder: string,
+	signal?: AbortSignal,
+	project = projectRoot,
+): Promise<string> {
 	await mkdir(folder, { recursive: true });
 	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
-	const packed = await npm(['pack', ...flags], { cwd: projectRoot, signal });
+	const packed = await npm(['pack', ...flags], { cwd: project, signal });
 	const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
 	return join(folder, filename);
 }
@@ -178,6 +183,18 @@ async function checkRegistry(folder: string, signal?: AbortSignal): Promise<void
 async function installDependencies(folder: string, signal?: AbortSignal): Promise<void> {
 	const flags = ['--legacy-peer-deps', '--ignore-scripts', ...quietFlags];
 	await npm(['install', ...flags], { cwd: folder, signal });
+}
+
+/** Answers how many of a lock file's packages are there; some are for other platforms, and stay out. */
+async function countInstalled(folder: string): Promise<() => string> {
+	const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
+		packages: Record<string, unknown>;
+	};
+	const packages = Object.keys(lock.packages).filter((path) => path !== '');
+	return () => {
+		const there = packages.filter((path) => existsSync(join(folder, path, 'package.json')));
+		return `${there.length} of about ${packages.length} packages`;
+	};
 }
 
 /**

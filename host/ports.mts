@@ -1,11 +1,14 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { systemCode, Trouble } from './trouble.mts';
 
-const host = '127.0.0.1';
-
-/** A port of the loopback address that no program listens on. */
-export async function freePort(): Promise<number> {
-	return await bindOnce(0);
+/** A port of the loopback address that no program listens on: `port`, or any where that is 0. */
+export async function freePort(port = 0): Promise<number> {
+	const server = createServer().listen(port, '127.0.0.1');
+	await once(server, 'listening');
+	const bound = (server.address() as AddressInfo).port;
+	await new Promise((resolve) => server.close(resolve));
+	return bound;
 }
 
 /**
@@ -13,11 +16,9 @@ export async function freePort(): Promise<number> {
  * @throws {Trouble} where a program listens on `port` already
  */
 export async function requireFreePort(port: number, option: string): Promise<void> {
-	try {
-		await bindOnce(port);
-	} catch (error) {
+	await freePort(port).catch((error: unknown) => {
 		throw portTrouble(error, port, `npm start -- ${option}`);
-	}
+	});
 }
 
 /**
@@ -26,27 +27,10 @@ export async function requireFreePort(port: number, option: string): Promise<voi
  * @param command up to the number of a port, which it chooses
  */
 export function portTrouble(error: unknown, port: number, command: string): unknown {
-	if (systemCode(error) === 'EADDRINUSE') {
-		return new Trouble(
-			`Port ${port} is in use by another program: stop that program, or choose another port, for example \`${command} ${port + 1}\`.`,
-		);
-	}
-	if (systemCode(error) === 'EACCES') {
-		return new Trouble(
-			`Port ${port} may not be opened by this user: choose one above 1023, for example \`${command} ${port + 10_000}\`.`,
-		);
-	}
-	return error;
-}
-
-async function bindOnce(port: number): Promise<number> {
-	const { promise, resolve, reject } = Promise.withResolvers<number>();
-	const server = createServer();
-	server.once('error', reject);
-	server.listen(port, host, () => {
-		const address = server.address();
-		const bound = typeof address === 'object' && address !== null ? address.port : port;
-		server.close(() => resolve(bound));
-	});
-	return await promise;
+	const sentences: Record<string, string> = {
+		EADDRINUSE: `is in use by another program: stop that program, or choose another port, for example \`${command} ${port + 1}\``,
+		EACCES: `may not be opened by this user: choose one above 1023, for example \`${command} ${port + 10_000}\``,
+	};
+	const sentence = sentences[systemCode(error) ?? ''];
+	return sentence === undefined ? error : new Trouble(`Port ${port} ${sentence}.`);
 }

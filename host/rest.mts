@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios, { type AxiosInstance, type Method } from 'axios';
 import { parse as parseFlatted } from 'flatted';
@@ -7,7 +8,7 @@ import type {
 	IDataObject,
 	INode,
 	INodeExecutionData,
-	INodeProperties,
+	INodeTypeDescription,
 	IRunExecutionData,
 } from 'n8n-workflow';
 
@@ -52,23 +53,20 @@ interface PublicationStatus {
 	triggers: Array<{ errorMessage: string | null }>;
 }
 
-export interface Execution {
+export interface ExecutionSummary {
 	id: string;
 	workflowId: string;
 	/** `success`, `error`, `crashed`, `canceled`, or one of the unfinished ones. */
 	status: string;
+	/** ISO 8601, once it has ended. */
+	stoppedAt?: string;
+}
+
+export interface Execution extends ExecutionSummary {
 	/** Inputs and outputs of every run of every node. */
 	data: IRunExecutionData;
 	/** The same as n8n stores it. */
 	storedData: string;
-}
-
-export interface ExecutionSummary {
-	id: string;
-	workflowId: string;
-	status: string;
-	/** ISO 8601, once it has ended. */
-	stoppedAt?: string;
 }
 
 export interface DataTableColumn {
@@ -82,14 +80,8 @@ export interface DataTable {
 	columns: DataTableColumn[];
 }
 
-export interface NodeTypeSummary {
-	name: string;
-	displayName: string;
-	version: number | number[];
-	/** What its codex file says. */
-	codex?: { alias?: string[] };
-	properties: INodeProperties[];
-}
+/** A loaded node type, with the versions that one description stands for. */
+export type NodeTypeSummary = INodeTypeDescription;
 
 /** n8n refused a request; the message is n8n's own. */
 export class EditorApiError extends Error {
@@ -125,6 +117,9 @@ export class EditorApi {
 			timeout: 60_000,
 			proxy: false,
 			validateStatus: null,
+			// n8n closes a connection that was idle for five seconds, and after a long turn of its event
+			// loop even one whose next request has come: each request has its own.
+			httpAgent: new Agent({ keepAlive: false }),
 			// n8n ties a session to the browser that signed in.
 			headers: { 'browser-id': randomUUID() },
 		});
@@ -132,10 +127,9 @@ export class EditorApi {
 
 	/** Creates the owner of a new n8n, or signs in as the one it has. */
 	async signIn(owner: Owner): Promise<void> {
-		const settings = await this.send<{
-			userManagement: { showSetupOnFirstLoad?: boolean };
-		}>('GET', '/rest/settings');
-		const path = settings.userManagement.showSetupOnFirstLoad ? '/rest/owner/setup' : '/rest/login';
+		type Settings = { userManagement: { showSetupOnFirstLoad?: boolean } };
+		const { userManagement } = await this.send<Settings>('GET', '/rest/settings');
+		const path = userManagement.showSetupOnFirstLoad ? '/rest/owner/setup' : '/rest/login';
 		// Releases of n8n differ in the name of the login's first field.
 		const login = { emailOrLdapLoginId: owner.email, email: owner.email, password: owner.password };
 		const body = path === '/rest/login' ? login : owner;
@@ -143,10 +137,8 @@ export class EditorApi {
 		if (answer.status !== 200) {
 			throw new EditorApiError(`POST ${path}`, answer.status, answer.data.message ?? '');
 		}
-		const cookies = answer.headers['set-cookie'] ?? [];
-		this.http.defaults.headers.common.Cookie = cookies
-			.map((cookie) => cookie.split(';')[0])
-			.join('; ');
+		const cookies = (answer.headers['set-cookie'] ?? []).map((cookie) => cookie.split(';')[0]);
+		this.http.defaults.headers.common.Cookie = cookies.join('; ');
 	}
 
 	async listCredentials(): Promise<Credential[]> {
@@ -163,11 +155,8 @@ export class EditorApi {
 
 	/** Fields of a credential; n8n blanks the secret ones. */
 	async readCredentialData(id: string): Promise<Record<string, unknown>> {
-		const { data } = await this.send<{ data: Record<string, unknown> }>(
-			'GET',
-			`/rest/credentials/${id}?includeData=true`,
-		);
-		return data;
+		const path = `/rest/credentials/${id}?includeData=true`;
+		return (await this.send<{ data: Record<string, unknown> }>('GET', path)).data;
 	}
 
 	async listWorkflows(): Promise<Array<Pick<Workflow, 'id' | 'name' | 'active'>>> {
@@ -189,16 +178,13 @@ export class EditorApi {
 	 * @throws {Error} with the words of the trigger that could not be activated
 	 */
 	async activateWorkflow(id: string): Promise<void> {
-		const { versionId } = await this.readWorkflow(id);
-		try {
-			await this.send('POST', `/rest/workflows/${id}/activate`, { versionId });
-		} catch (error) {
-			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
-			await this.send('PATCH', `/rest/workflows/${id}`, { active: true, versionId });
-			return;
-		}
+		await this.setActive(id, true);
+		const path = `/rest/workflows/${id}/publication-status`;
+		// n8n 1 has published a workflow by the time that it answers, and knows no status of it.
+		const published = { status: 'published', triggers: [] } as PublicationStatus;
 		for (;;) {
-			const { status, triggers } = await this.#publicationStatus(id);
+			const read = this.send<PublicationStatus>('GET', path);
+			const { status, triggers } = await read.catch(orWhereMissing(async () => published));
 			if (status === 'published') return;
 			if (status === 'failed' || status === 'partial') {
 				throw new Error(triggers.map(({ errorMessage }) => errorMessage).join('\n'));
@@ -207,25 +193,21 @@ export class EditorApi {
 		}
 	}
 
-	/** n8n 1 has published a workflow by the time that it answers, and knows no status of it. */
-	async #publicationStatus(id: string): Promise<PublicationStatus> {
-		try {
-			return await this.send('GET', `/rest/workflows/${id}/publication-status`);
-		} catch (error) {
-			if (!(error instanceof EditorApiError) || error.httpStatus !== 404) throw error;
-			return { status: 'published', triggers: [] };
-		}
+	/** n8n 2 has an address for each direction, and n8n 1 a property. */
+	protected async setActive(id: string, active: boolean): Promise<void> {
+		const { versionId } = await this.readWorkflow(id);
+		const path = `/rest/workflows/${id}`;
+		await this.send('POST', `${path}/${active ? 'activate' : 'deactivate'}`, { versionId }).catch(
+			orWhereMissing(async () => await this.send('PATCH', path, { active, versionId })),
+		);
 	}
 
 	/** Starts a saved workflow at its trigger node, as Execute Workflow does; answers the execution's id. */
 	async runWorkflow(id: string, triggerName: string): Promise<string> {
 		const workflowData = await this.readWorkflow(id);
-		const { executionId } = await this.send<{ executionId: string }>(
-			'POST',
-			`/rest/workflows/${id}/run`,
-			{ workflowData, triggerToStartFrom: { name: triggerName } },
-		);
-		return executionId;
+		const body = { workflowData, triggerToStartFrom: { name: triggerName } };
+		const path = `/rest/workflows/${id}/run`;
+		return (await this.send<{ executionId: string }>('POST', path, body)).executionId;
 	}
 
 	/**
@@ -238,10 +220,9 @@ export class EditorApi {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId, status: executionStates }));
 		const executions = new Map<number, ExecutionSummary>();
 		for (let page = ''; ;) {
-			const { results, nextCursor } = await this.send<{
-				results: ExecutionSummary[];
-				nextCursor?: string | null;
-			}>('GET', `/rest/executions?limit=100&filter=${filter}${page}`);
+			type Page = { results: ExecutionSummary[]; nextCursor?: string | null };
+			const path = `/rest/executions?limit=100&filter=${filter}${page}`;
+			const { results, nextCursor } = await this.send<Page>('GET', path);
 			for (const execution of results) executions.set(Number(execution.id), execution);
 			if (results.length < 100 || nextCursor === null) break;
 			// n8n 2 pages by a cursor, n8n 1 by the last id.
@@ -278,8 +259,7 @@ export class EditorApi {
 	}
 
 	async listDataTables(): Promise<DataTable[]> {
-		const { data } = await this.send<{ data: DataTable[] }>('GET', await this.#dataTables());
-		return data;
+		return (await this.send<{ data: DataTable[] }>('GET', await this.#dataTables())).data;
 	}
 
 	async createDataTable(name: string, columns: DataTableColumn[]): Promise<DataTable> {
@@ -295,10 +275,8 @@ export class EditorApi {
 		const path = `${await this.#dataTables()}/${tableId}/rows`;
 		const rows: Array<Record<string, unknown>> = [];
 		for (;;) {
-			const page = await this.send<{ count: number; data: Array<Record<string, unknown>> }>(
-				'GET',
-				`${path}?skip=${rows.length}&take=${rowsAPage}`,
-			);
+			type Page = { count: number; data: Array<Record<string, unknown>> };
+			const page = await this.send<Page>('GET', `${path}?skip=${rows.length}&take=${rowsAPage}`);
 			rows.push(...page.data);
 			if (page.data.length === 0 || rows.length >= page.count) return rows;
 		}
@@ -350,4 +328,12 @@ export class EditorApi {
 			await sleep(pollMilliseconds);
 		}
 	}
+}
+
+/** Does something else where n8n knows no such address. */
+function orWhereMissing<Result>(work: () => Promise<Result>) {
+	return async (error: unknown) => {
+		if (error instanceof EditorApiError && error.httpStatus === 404) return await work();
+		throw error;
+	};
 }

@@ -3,9 +3,10 @@
  * address, until Ctrl-C. `npm run dev`: the same with data of its own, following every change of the
  * sources.
  */
+import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SANDBOX_KEYS } from '../sandbox/seed.mts';
+import { SANDBOX_KEYS, SANDBOX_PLANS } from '../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../sandbox/server.mts';
 import { buildPackage } from './build.mts';
 import { readNumber, readOptions } from './commandLine.mts';
@@ -19,7 +20,7 @@ import { requireFreePort } from './ports.mts';
 import { reportTo } from './progress.mts';
 import { EditorApi, EditorApiError } from './rest.mts';
 import { describeError, Trouble } from './trouble.mts';
-import { owner, prepareWorkspace, type ExampleWorkflow } from './workspace.mts';
+import { owner, prepareWorkspace, withoutAssistant, type ExampleWorkflow } from './workspace.mts';
 
 const major = 2;
 
@@ -36,6 +37,7 @@ const help = `Starts n8n with the Resume Management nodes, and a sandbox of the 
   --port <number>          port of n8n (5678)
   --sandbox-port <number>  port of the sandbox (8787)
   --reset                  forget all data of this n8n and of the sandbox first
+  --open                   open n8n in your browser once it is ready
   --watch                  follow changes of the sources, with data of its own (npm run dev)
   --help                   show this text
 
@@ -48,6 +50,7 @@ function readSettings() {
 			port: { type: 'string', default: '5678' },
 			'sandbox-port': { type: 'string', default: '8787' },
 			reset: { type: 'boolean', default: false },
+			open: { type: 'boolean', default: false },
 			watch: { type: 'boolean', default: false },
 			help: { type: 'boolean', default: false },
 		},
@@ -59,7 +62,7 @@ function readSettings() {
 
 /** Runs n8n and the sandbox until `signal` aborts. */
 async function run(
-	{ port, sandboxPort, reset, watch }: ReturnType<typeof readSettings>,
+	{ port, sandboxPort, reset, open, watch }: ReturnType<typeof readSettings>,
 	signal: AbortSignal,
 ): Promise<void> {
 	const report = reportTo(process.stdout);
@@ -88,10 +91,17 @@ async function run(
 			const tarball = await packPackage(join(folder, 'package'), signal);
 			await installPackage(userFolder, tarball, signal);
 		});
-		const { url: editorUrl, ended } = (n8n = await report(
-			'Starting n8n',
-			async () => await startN8n({ host, userFolder, port, signal, ...(watch && reloading) }),
-		));
+		const { url: editorUrl, ended } = (n8n = await report('Starting n8n', async () => {
+			const { env, onLine } = watch ? reloading : {};
+			return await startN8n({
+				host,
+				userFolder,
+				port,
+				signal,
+				env: { ...withoutAssistant, ...env },
+				onLine,
+			});
+		}));
 		// After n8n, which answers 200 to every request while it migrates its database: events that
 		// wait in the sandbox would be lost (n8n/dist/abstract-server.js, setupHealthCheck).
 		const running = (sandbox = await startSandbox({
@@ -104,6 +114,7 @@ async function run(
 			async () => await setUp(editorUrl, running),
 		);
 		console.log(summary(editorUrl, running.url, folder, setup));
+		if (open) openInBrowser(listPage(editorUrl));
 		if (watch) {
 			// The compiler is loaded for those who need it.
 			const { watchPackage } = await import('./watch.mts');
@@ -159,6 +170,8 @@ async function setUp(editorUrl: string, sandbox: Sandbox): Promise<Setup | undef
 	return { examples, problems: await connectExamples(route, examples) };
 }
 
+const listPage = (editorUrl: string) => `${editorUrl}/home/workflows`;
+
 function summary(
 	editorUrl: string,
 	sandboxUrl: string,
@@ -169,19 +182,49 @@ function summary(
 		setup === undefined
 			? 'the login that you set in the editor'
 			: `${owner.email}  ${owner.password}`;
-	const { examples, problems } = setup ?? { examples: [], problems: [] };
 	return [
 		'',
-		`n8n       ${editorUrl}`,
+		`n8n       ${listPage(editorUrl)}`,
 		`Login     ${login}`,
-		`Sandbox   ${sandboxUrl}  save a section of a resume here to send an event`,
-		...examples.map(({ id, name }) => `Example   ${editorUrl}/workflow/${id}  ${name}`),
+		`Sandbox   ${sandboxUrl}`,
 		`Data      ${folder}`,
-		...problems.flatMap((problem) => ['', problem]),
+		...(setup?.problems ?? []).flatMap((problem) => ['', problem]),
+		...steps(editorUrl, sandboxUrl, setup?.examples ?? []),
 		'',
 		'Ctrl-C stops both. `npm start -- --reset` starts afresh.',
 	].join('\n');
 }
+
+/** What to try first, with the addresses for it. */
+function steps(editorUrl: string, sandboxUrl: string, examples: ExampleWorkflow[]): string[] {
+	const address = (file: string) => {
+		const example = examples.find((one) => one.file === file);
+		return example ? `${editorUrl}/workflow/${example.id}` : listPage(editorUrl);
+	};
+	return [
+		'',
+		'Three things to try:',
+		'1. Run an example: open it, and choose Execute workflow. Nothing is billed for real.',
+		`   ${address('users-resumes-scores')}`,
+		'2. Send an event: choose a user and a resume in the sandbox, and save a section.',
+		`   ${sandboxUrl}, and then what it has started: ${editorUrl}/home/executions`,
+		`3. Break a payment: put the plan ${SANDBOX_PLANS.failingPayment} into Upgrades to make, and execute.`,
+		`   ${address('plan-upgrade')}`,
+	];
+}
+
+/** Where there is no browser to open, the address is in the terminal. */
+function openInBrowser(url: string): void {
+	const [command, ...args] = openers[process.platform] ?? ['xdg-open'];
+	const child = spawn(command!, [...args, url], { stdio: 'ignore', detached: true });
+	child.on('error', () => console.log(`No browser could be opened: go to ${url}.`));
+	child.unref();
+}
+
+const openers: Partial<Record<NodeJS.Platform, string[]>> = {
+	darwin: ['open'],
+	win32: ['cmd', '/c', 'start', ''],
+};
 
 async function aborted(signal: AbortSignal): Promise<void> {
 	if (signal.aborted) return;

@@ -9,7 +9,8 @@ const { assetFiles } = createRequire(import.meta.url)('../gulpfile.js') as { ass
 
 /**
  * Builds this package into `folder`, where n8n has it installed, and again whenever a source changes,
- * until `signal` aborts. Where the code has errors, `folder` keeps what it has.
+ * until `signal` aborts. Where the code has errors, `folder` keeps what it has. By hand, since
+ * `n8n-node dev` runs the newest n8n there is, and links the package instead of installing it.
  *
  * @param say takes a line for the person who works on the package
  */

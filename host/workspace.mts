@@ -6,7 +6,6 @@ import { projectRoot } from './paths.mts';
 import type {
 	Credential,
 	CredentialDefinition,
-	DataTable,
 	DataTableColumn,
 	EditorApi,
 	WorkflowDefinition,
@@ -19,6 +18,12 @@ export const owner = {
 	firstName: 'Resume',
 	lastName: 'Owner',
 };
+
+/**
+ * The environment of an n8n 2 without n8n's assistant, which needs a model that nobody has set up here,
+ * and whose page n8n opens on: without it, n8n opens on the list of workflows.
+ */
+export const withoutAssistant = { N8N_DISABLED_MODULES: 'instance-ai', N8N_AI_ENABLED: 'false' };
 
 /** Where and how the nodes reach the service. */
 export interface ServiceAccess {
@@ -38,30 +43,51 @@ export interface ExampleWorkflow {
 const workflowsFolder = join(projectRoot, 'workflows');
 
 /**
- * Puts into n8n what its user needs for a first run: the credentials, the data tables and every
- * workflow of `workflows/` with both set. What is there already, by name, is kept as it is; only
- * the service's credential follows it when its address changes.
+ * Puts into n8n what its user needs for a first run: the credentials, the data tables that the
+ * examples don't make themselves, and every workflow of `workflows/`, with credentials and
+ * sub-workflows set. What is there already, by name, is kept as it is; only the service's credential
+ * follows it when its address changes.
  *
  * @param api signed in as the owner
+ * @param adapt changes the nodes of an example for an n8n that can't run them as they are
  */
 export async function prepareWorkspace(
 	api: EditorApi,
 	access: ServiceAccess,
+	adapt: (nodes: INode[]) => Promise<INode[]> = async (nodes) => nodes,
 ): Promise<ExampleWorkflow[]> {
 	const credentials = await prepareCredentials(api, access);
-	const tables = await prepareDataTables(api);
+	await prepareDataTables(api);
 	const existing = await api.listWorkflows();
 
 	const examples: ExampleWorkflow[] = [];
-	for (const file of (await readdir(workflowsFolder)).sort()) {
-		const text = await readFile(join(workflowsFolder, file), 'utf8');
-		const definition = wire(JSON.parse(text) as WorkflowDefinition, credentials, tables);
+	for (const { file, definition } of await readExamples()) {
+		const nodes = (await adapt(definition.nodes)).map((node) =>
+			wireSubWorkflow(wireCredential(node, credentials), examples),
+		);
 		const { id, name } =
 			existing.find((workflow) => workflow.name === definition.name) ??
-			(await api.createWorkflow(definition));
-		examples.push({ file: file.replace(/\.json$/, ''), id, name });
+			(await api.createWorkflow({ ...definition, nodes }));
+		examples.push({ file, id, name });
 	}
 	return examples;
+}
+
+/** Every workflow of `workflows/`, the ones that others call first. */
+export async function readExamples(): Promise<
+	Array<{ file: string; definition: WorkflowDefinition }>
+> {
+	const files = (await readdir(workflowsFolder)).filter((name) => name.endsWith('.json')).sort();
+	const examples = files.map(async (name) => {
+		const text = await readFile(join(workflowsFolder, name), 'utf8');
+		const definition = JSON.parse(text) as WorkflowDefinition;
+		return { file: name.replace(/\.json$/, ''), definition };
+	});
+	const isCalled = ({ definition }: { definition: WorkflowDefinition }) =>
+		definition.nodes.some(({ type }) => type === 'n8n-nodes-base.executeWorkflowTrigger');
+	return (await Promise.all(examples)).sort(
+		(one, other) => Number(isCalled(other)) - Number(isCalled(one)),
+	);
 }
 
 async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promise<Credential[]> {
@@ -89,9 +115,8 @@ async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promis
 }
 
 /** Makes the tables and columns that the example workflows write to, where they are missing. */
-async function prepareDataTables(api: EditorApi): Promise<DataTable[]> {
+async function prepareDataTables(api: EditorApi): Promise<void> {
 	const existing = await api.listDataTables();
-	const tables: DataTable[] = [];
 	for (const [name, types] of Object.entries(dataTables)) {
 		const columns = Object.entries(types).map(
 			([column, type]) => ({ name: column, type }) as DataTableColumn,
@@ -103,21 +128,7 @@ async function prepareDataTables(api: EditorApi): Promise<DataTable[]> {
 		for (const column of columns.filter((one) => !known.includes(one.name))) {
 			await api.addDataTableColumn(table.id, column);
 		}
-		tables.push(table);
 	}
-	return tables;
-}
-
-/** Sets credentials and data tables where a workflow's file has only their names. */
-function wire(
-	definition: WorkflowDefinition,
-	credentials: Credential[],
-	tables: DataTable[],
-): WorkflowDefinition {
-	return {
-		...definition,
-		nodes: definition.nodes.map((node) => wireDataTable(wireCredential(node, credentials), tables)),
-	};
 }
 
 /** A type that the workspace has no credential of, such as a chat model's, stays open. */
@@ -128,17 +139,14 @@ function wireCredential(node: INode, credentials: Credential[]): INode {
 	return { ...node, credentials: { [type]: { id, name } } };
 }
 
-function wireDataTable(node: INode, tables: DataTable[]): INode {
-	const locator = node.parameters.dataTableId;
-	if (typeof locator !== 'object' || locator === null || !('value' in locator)) return node;
-	const table = tables.find(({ name }) => name === locator.value);
-	if (table === undefined) return node;
-	// n8n 1.x knows no tables by name, only by id.
-	const dataTableId = {
-		__rl: true,
-		mode: 'list',
-		value: table.id,
-		cachedResultName: table.name,
-	} as const;
-	return { ...node, parameters: { ...node.parameters, dataTableId } };
+/** A file names the workflow that a node calls; n8n knows it by its ID. */
+function wireSubWorkflow(node: INode, examples: ExampleWorkflow[]): INode {
+	const locator = node.parameters.workflowId;
+	if (typeof locator !== 'object' || locator === null || !('cachedResultName' in locator)) {
+		return node;
+	}
+	const called = examples.find(({ name }) => name === locator.cachedResultName);
+	if (called === undefined) return node;
+	const workflowId = { ...locator, value: called.id } as typeof locator;
+	return { ...node, parameters: { ...node.parameters, workflowId } };
 }

@@ -83,6 +83,53 @@ export function parameter(page: Page, name: string): Locator {
 	return page.getByTestId(`parameter-input-${name}`).locator('input');
 }
 
+/** The input of a field in an open panel or form, by the label that n8n shows. */
+export function field(page: Page, label: string): Locator {
+	const exactly = new RegExp(`^\\s*${label}[\\s*]*$`);
+	const labels = page.locator('.n8n-input-label span.n8n-text').filter({ hasText: exactly });
+	return labels.locator('xpath=ancestor::label/../..').locator('input').last();
+}
+
+/**
+ * Changes a node, and waits until this is saved: n8n holds back for a moment what is entered, and a
+ * node that is executed before it has the value runs without it. What n8n saves, the node has.
+ */
+export async function change(page: Page, saved: string, act: () => Promise<void>): Promise<void> {
+	const saving = page.waitForRequest((request) => !!request.postData()?.includes(saved));
+	await act();
+	await saving;
+}
+
+/** Enters a text in a node's field, and waits until it is saved. */
+export async function enter(page: Page, into: Locator, text: string, saved: string): Promise<void> {
+	await change(page, saved, async () => {
+		await into.fill(text);
+		await into.press('Enter');
+	});
+}
+
+/** Drags what has this name in the panel's input to a field, and waits until the field is saved. */
+export async function drag(page: Page, name: string, to: Locator, saved: string): Promise<void> {
+	const names = page.getByTestId('ndv-input-panel').getByTestId('run-data-schema-node-name');
+	const dragged = names.getByText(name, { exact: true });
+	await change(page, saved, async () => await dragged.dragTo(to, { steps: 8 }));
+}
+
+/** Closes the open panel, and opens the nodes panel behind the last node. */
+export async function openNodesBehind(page: Page): Promise<void> {
+	await closePanel(page);
+	await page.getByLabel('Zoom to Fit').click();
+	await page.getByTestId('canvas-handle-plus').click();
+}
+
+/** Searches the open nodes panel, and chooses the node of this name. */
+export async function chooseNode(page: Page, text: string, node: string): Promise<void> {
+	const nodesPanel = page.getByTestId('node-creator');
+	await nodesPanel.getByTestId('node-creator-search-bar').fill(text);
+	const names = nodesPanel.getByTestId('node-creator-item-name');
+	await names.getByText(node, { exact: true }).click();
+}
+
 /** Opens the trigger panel's URLs at the one that the service is to call. */
 export async function showProductionUrl(page: Page): Promise<void> {
 	await page.getByText('Webhook URLs', { exact: true }).click();

@@ -9,7 +9,7 @@ const folder = join(projectRoot, 'docs', 'images');
  * Messages that pop up for some seconds, the next nodes, which peep out from behind a panel, and the
  * checklist of an active workflow.
  */
-const withoutOverlays = `
+export const withoutOverlays = `
 	.el-notification,
 	[data-test-id="floating-node"],
 	[role="dialog"]:has([data-test-id="suggested-actions-close"]) { visibility: hidden !important; }

@@ -11,62 +11,37 @@ export interface JestResults {
 	}>;
 }
 
-export interface Area {
-	title: string;
-	passed: number;
-	failed: number;
-	skipped: number;
-}
+/** How many tests of an area had each outcome. */
+export type Area = Record<'passed' | 'failed' | 'skipped', number>;
 
 /** Columns of the table in docs/compatibility.md, and their tests: `<file> <full name of the test>`. */
 const columns: Array<[title: string, tests: RegExp]> = [
 	['Node types', /^nodes node types /],
 	['Credential test', /^nodes credential test /],
-	['Nine operations', /^(nodes nine operations|download) /],
+	['Operations', /^(nodes operations|download) /],
 	['Error output', /^nodes error output /],
 	['Agent tools', /^agent /],
 	['Example workflows', /^(workflows|section-saved|sync) /],
 	['Trigger', /^trigger /],
 ];
-const otherTitle = 'Other';
 
-/** Counts the tests of a run by area. */
-export function countAreas({ testResults }: JestResults): Area[] {
-	const titles = [...columns.map(([title]) => title), otherTitle];
-	const areas = titles.map((title) => ({ title, passed: 0, failed: 0, skipped: 0 }));
+/** Counts the tests of a run by area, whose titles are the keys. */
+export function countAreas({ testResults }: JestResults): Record<string, Area> {
+	const titles = [...columns.map(([title]) => title), 'Other'];
+	const areas = Object.fromEntries(
+		titles.map((title) => [title, { passed: 0, failed: 0, skipped: 0 }]),
+	);
 	for (const { name, status, assertionResults } of testResults) {
 		const file = basename(name, '.test.mts');
 		const tests = assertionResults.length > 0 ? assertionResults : [{ fullName: '', status }];
 		for (const test of tests) {
 			const full = `${file} ${test.fullName}`;
-			const title = columns.find(([, pattern]) => pattern.test(full))?.[0] ?? otherTitle;
-			const area = areas.find((one) => one.title === title)!;
+			const area = areas[columns.find(([, pattern]) => pattern.test(full))?.[0] ?? 'Other']!;
 			if (test.status === 'passed' || test.status === 'failed') area[test.status]++;
 			else area.skipped++;
 		}
 	}
 	return areas;
-}
-
-/** The counts as a table for a terminal. */
-export function printed(areas: Area[]): string {
-	const sum = (key: 'passed' | 'failed' | 'skipped') =>
-		areas.reduce((total, area) => total + area[key], 0);
-	const total = {
-		title: 'Total',
-		passed: sum('passed'),
-		failed: sum('failed'),
-		skipped: sum('skipped'),
-	};
-	const rows = [
-		['', 'passed', 'failed', 'skipped'],
-		...[...areas, total].map(({ title, ...counts }) => [title, ...Object.values(counts)]),
-	];
-	return rows
-		.map(([title, ...cells]) =>
-			[String(title).padEnd(20), ...cells.map((cell) => String(cell).padStart(8))].join(''),
-		)
-		.join('\n');
 }
 
 /** An n8n whose tests have run: one row of the table. */
@@ -77,7 +52,7 @@ export interface Tested {
 	version: string;
 	/** Major version of the Node.js that n8n ran on. */
 	node: string;
-	areas: Area[];
+	areas: Record<string, Area>;
 }
 
 /**
@@ -87,7 +62,7 @@ export interface Tested {
  */
 export function withRow(document: string, { host, version, node, areas }: Tested): string {
 	const titles = columns.map(([title]) => title);
-	const marks = titles.map((title) => mark(areas.find((area) => area.title === title)!));
+	const marks = titles.map((title) => mark(areas[title]!));
 	const label = host === 'lowest' ? `${version} (lowest)` : version;
 	const place = host === 'lowest' ? /^\| [\d.]+ \(lowest\) .*$/m : ownRow(host);
 	if (!place.test(document)) throw new Error(`docs/compatibility.md has no row for n8n ${host}`);

@@ -104,7 +104,7 @@ it('shows a change of a codex file', async () => {
 }, 180_000);
 
 it('says why n8n could not load a change, and goes on', async () => {
-	const resources = 'nodes/ResumeManagement/resources/index.ts';
+	const resources = 'nodes/ResumeManagement/operations/index.ts';
 	await change(resources, 'import ', "throw new Error('no such luck');\nimport ");
 	await whenWritten(launcher, "✗ n8n can't load the package: no such luck");
 

@@ -10,6 +10,7 @@ import {
 	type EmptyInstance,
 } from './instance.mts';
 import type { Execution } from '../../host/rest.mts';
+import { byId } from '../support/parameters.mts';
 
 /** What of a download only a whole n8n has: its process, its binary store and its SSRF protection. */
 
@@ -128,7 +129,7 @@ async function runDownload(id: string): Promise<Execution> {
 		parameters: {
 			resource: 'resume',
 			operation: 'download',
-			resumeId: { __rl: true, mode: 'id', value: id },
+			resumeId: byId(id),
 		},
 		credentials: await instance.addCredential({ baseUrl }),
 		timeoutMilliseconds: 300_000,

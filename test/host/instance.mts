@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
@@ -18,7 +18,10 @@ import { owner, prepareWorkspace, type ExampleWorkflow } from '../../host/worksp
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 import { TestApi } from '../support/testApi.mts';
-import { prepareUserFolder } from './template.mts';
+import { adaptToN8n1 } from './adapt.mts';
+import { environment, tested, webhookSecret, type SharedN8n } from './sharedN8n.mts';
+
+export { webhookSecret } from './sharedN8n.mts';
 
 // A whole n8n on a machine that may have other work.
 jest.setTimeout(120_000);
@@ -26,12 +29,11 @@ jest.setTimeout(120_000);
 /** The first run on a machine installs n8n. */
 export const startMilliseconds = 15 * 60_000;
 
-export const webhookSecret = 'webhook_secret_of_the_tests';
-
-/** A fresh n8n with the packed package and an owner, and a fresh sandbox, on free ports. */
-export interface EmptyInstance {
+/** The n8n that the tests of a run share, and a fresh sandbox. */
+export interface SharedInstance {
 	api: TestApi;
-	n8n: N8n;
+	/** Of n8n, without a slash at the end. */
+	url: string;
 	sandbox: Sandbox;
 	/** The only folder that workflows may read from and write to. */
 	filesFolder: string;
@@ -43,10 +45,15 @@ export interface EmptyInstance {
 	addCredential(data?: Record<string, string>): Promise<INodeCredentials>;
 	/** Runs a node after the manual trigger `Start`, in a workflow of their own, to its end. */
 	runNode(node: NodeToRun): Promise<Execution>;
+	/** Ends what is not shared and removes its data. */
+	close(): Promise<void>;
+}
+
+/** A fresh n8n with the packed package and an owner, and a fresh sandbox, on free ports. */
+export interface EmptyInstance extends SharedInstance {
+	n8n: N8n;
 	/** Starts n8n again after `n8n.stop()`, with the same data and at the same address. */
 	startN8nAgain(): Promise<void>;
-	/** Ends both and removes their data. */
-	close(): Promise<void>;
 }
 
 /** With the credential and the examples in place, as `npm start` does. */
@@ -67,7 +74,7 @@ export interface NodeToRun {
 	timeoutMilliseconds?: number;
 }
 
-/** The name of the node that {@link EmptyInstance.runNode} runs. */
+/** The name of the node that {@link SharedInstance.runNode} runs. */
 const nodeName = 'Node';
 
 /** Items of a node's output, in its only or last run. */
@@ -75,17 +82,26 @@ export function outputOf(execution: Execution, node = nodeName, index = 0): INod
 	return execution.data.resultData.runData[node]?.at(-1)?.data?.main?.[index] ?? [];
 }
 
-/** The n8n to test, by its folder `n8n-<name>` in `host/`; main.mts sets it. */
-const tested = process.env.TESTED_N8N ?? '2';
+/** The addresses of the sandbox's users, the first user's first. */
+export function emailsOf({ database }: Sandbox): string[] {
+	const rows = database.prepare('SELECT email FROM users ORDER BY id').all();
+	return rows.map(({ email }) => String(email));
+}
 
-const environment = {
-	// At its most talkative n8n shows what could leak into its log.
-	N8N_LOG_LEVEL: 'debug',
-	// n8n 1 has no pool by default, and writes the state of an execution before its data then.
-	DB_SQLITE_POOL_SIZE: '3',
-};
+const shared = () => JSON.parse(process.env.SHARED_N8N!) as SharedN8n;
+
+/** The n8n of all tests with a sandbox of its own, for tests that neither end it nor measure it. */
+export async function joinInstance(): Promise<SharedInstance> {
+	const { url, userFolder, session } = shared();
+	const api = new TestApi(url);
+	api.resume(session);
+	const sandbox = await startSandbox({ port: 0, record: true });
+	return { ...workIn(api, userFolder, sandbox), url, close: sandbox.close };
+}
 
 /**
+ * For tests that end n8n or measure it.
+ *
  * @param env more of n8n's environment variables
  * @param users of the sandbox
  */
@@ -104,34 +120,18 @@ export async function startEmptyInstance(
 	};
 	try {
 		const host = await installHost(tested, reportTo(process.stderr));
-		await prepareUserFolder(userFolder, host, environment);
+		await cp(shared().template, userFolder, { recursive: true });
 		const options = { host, userFolder, env: { ...environment, ...env } };
 		n8n = await startN8n(options);
-		const server = (sandbox = await startSandbox({ port: 0, record: true, users }));
+		sandbox = await startSandbox({ port: 0, record: true, users });
 		const api = new TestApi(n8n.url);
 		await api.signIn(owner);
-
 		const instance: EmptyInstance = {
-			api,
+			...workIn(api, userFolder, sandbox),
+			url: n8n.url,
 			n8n,
-			sandbox: server,
-			filesFolder: join(userFolder, '.n8n-files'),
-			readTable: async (name) => {
-				const table = (await api.listDataTables()).find((one) => one.name === name);
-				if (table === undefined) throw new Error(`There is no data table ${name}`);
-				return await api.readRows(table.id);
-			},
-			binaryFolder: join(userFolder, '.n8n', tested === '2' ? 'storage' : 'binaryData'),
-			addCredential: async (data = {}) => {
-				const access = { baseUrl: server.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
-				const type = 'resumeManagementApi';
-				const definition = { name: randomUUID(), type, data: { ...access, ...data } };
-				const { id, name } = await api.createCredential(definition);
-				return { [type]: { id, name } };
-			},
-			runNode: async (node) => await runNode(api, node),
 			startN8nAgain: async () => {
-				const port = Number(new URL(instance.n8n.url).port);
+				const port = Number(new URL(instance.url).port);
 				n8n = instance.n8n = await startN8n({ ...options, port });
 			},
 			close,
@@ -141,6 +141,28 @@ export async function startEmptyInstance(
 		await close();
 		throw error;
 	}
+}
+
+function workIn(api: TestApi, userFolder: string, sandbox: Sandbox) {
+	const type = 'resumeManagementApi';
+	const access = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
+	return {
+		api,
+		sandbox,
+		filesFolder: join(userFolder, '.n8n-files'),
+		binaryFolder: join(userFolder, '.n8n', tested === '2' ? 'storage' : 'binaryData'),
+		readTable: async (name: string) => {
+			const table = (await api.listDataTables()).find((one) => one.name === name);
+			if (table === undefined) throw new Error(`There is no data table ${name}`);
+			return await api.readRows(table.id);
+		},
+		addCredential: async (data: Record<string, string> = {}): Promise<INodeCredentials> => {
+			const definition = { name: randomUUID(), type, data: { ...access, ...data } };
+			const { id, name } = await api.createCredential(definition);
+			return { [type]: { id, name } };
+		},
+		runNode: async (node: NodeToRun) => await runNode(api, node),
+	};
 }
 
 /**
@@ -167,7 +189,9 @@ async function prepare({
 }: EmptyInstance): Promise<Omit<Instance, keyof EmptyInstance>> {
 	const { baseUrl, webhooks } = sandbox;
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
-	const examples = await prepareWorkspace(api, access);
+	const adapt =
+		tested === '1' ? async (nodes: INode[]) => await adaptToN8n1(api, nodes) : undefined;
+	const examples = await prepareWorkspace(api, access, adapt);
 	const route = { api, editorUrl: n8n.url, webhooks, secret: webhookSecret };
 	const problems = await connectExamples(route, examples);
 	if (problems.length > 0) throw new Error(problems.join('\n'));

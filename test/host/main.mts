@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { projectRoot } from '../../host/paths.mts';
 import { describeError, Trouble } from '../../host/trouble.mts';
-import { countAreas, printed, withRow, type JestResults } from './compatibility.mts';
+import { countAreas, withRow, type JestResults } from './compatibility.mts';
 
 /** They run n8n 2, whatever n8n is tested. */
 const commands = ['dev', 'install', 'start'];
@@ -48,7 +48,8 @@ async function main(args: string[]): Promise<number> {
 	if (results === undefined) return code;
 	const areas = countAreas(results);
 	const { version, node } = await pins(host);
-	process.stdout.write(`\nn8n ${version} on Node.js ${node}\n\n${printed(areas)}\n\n`);
+	console.log(`\nn8n ${version} on Node.js ${node}`);
+	console.table(areas);
 	if (args.length > 0) return code;
 
 	const before = await readFile(document, 'utf8');

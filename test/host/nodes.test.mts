@@ -1,33 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IDataObject, INodeParameters, INodePropertyOptions } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { freePort } from '../../host/ports.mts';
 import type { Execution } from '../../host/rest.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { byEmail, byId } from '../support/parameters.mts';
 import type { CredentialTestResult } from '../support/testApi.mts';
-import {
-	outputOf,
-	startEmptyInstance,
-	startMilliseconds,
-	webhookSecret,
-	type EmptyInstance,
-	type NodeToRun,
-} from './instance.mts';
+import { joinInstance, outputOf, type NodeToRun, type SharedInstance } from './instance.mts';
+import { tested } from './sharedN8n.mts';
 
 /** The package in a real n8n, node by node. */
 
 const type = 'n8n-nodes-resume-management.resumeManagement';
 
-let instance: EmptyInstance;
+let instance: SharedInstance;
 
 beforeAll(async () => {
-	instance = await startEmptyInstance();
-}, startMilliseconds);
+	instance = await joinInstance();
+});
 
-afterAll(async () => {
-	await instance?.close();
-}, 60_000);
+afterAll(async () => await instance?.close());
 
 /** Runs the node with the sandbox's credential. */
 async function run(parameters: INodeParameters, more: Partial<NodeToRun> = {}): Promise<Execution> {
@@ -104,7 +97,7 @@ describe('credential test', () => {
 	});
 
 	it('names the base URL when another program answers there', async () => {
-		expect(await refusal({ baseUrl: `${instance.n8n.url}/v1` })).toMatch(/base url/i);
+		expect(await refusal({ baseUrl: `${instance.url}/v1` })).toMatch(/base url/i);
 	});
 
 	it('fails when the service knows no such address', async () => {
@@ -143,8 +136,7 @@ describe('credential test', () => {
 	});
 });
 
-describe('nine operations', () => {
-	const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+describe('operations', () => {
 	const userId = byId('user-001');
 	const resumeId = byId('resume-001');
 	const email = 'emma.larsen@example.com';
@@ -213,28 +205,42 @@ describe('nine operations', () => {
 			expect(subscription).toMatchObject({ plan_id: planId, status: 'active' });
 			expect(query('SELECT email, plan_id AS planId FROM upgrades')).toEqual([{ email, planId }]);
 		},
+		'customRequest.get': async (operation) => {
+			const users = await results({ ...operation, path: 'user/user-001' });
+			expect(users).toEqual([expect.objectContaining({ id: 'user-001', email })]);
+		},
+		'customRequest.send': async (operation) => {
+			const bodyFields = { field: [{ name: 'email', value: email }] };
+			const answers = await results({ ...operation, path: '/connect', bodyFields });
+			expect(answers).toEqual([{ token: expect.any(String) }]);
+		},
 	};
 
 	it.each(Object.keys(tested))('%s', async (name) => {
 		const [resource, operation] = name.split('.');
 		await tested[name]!({ resource, operation });
 	});
+});
 
-	it('are all that the node offers', async () => {
-		const node = (await instance.api.nodeTypes()).find(({ name }) => name === type)!;
-		const offered = node.properties
-			.filter(({ name }) => name === 'operation')
-			.flatMap(({ displayOptions, options }) =>
-				(options as INodePropertyOptions[]).map(
-					({ value }) => `${displayOptions!.show!.resource!.join()}.${value}`,
-				),
-			)
-			// n8n's own way to the HTTP Request node.
-			.filter((name) => !name.endsWith('__CUSTOM_API_CALL__'))
-			// See reach.test.mts.
-			.filter((name) => !name.startsWith('customRequest.'));
-		expect(offered.sort()).toEqual(Object.keys(tested).sort());
-	});
+it('finds users by e-mail in one list', async () => {
+	const before = instance.sandbox.requests.length;
+	const emails = ['EMMA.larsen@example.com', 'nobody@example.com', 'noah.fischer@example.com'];
+	const execution = await run(
+		{
+			resource: 'user',
+			operation: 'get',
+			userId: byEmail('={{ $json.email }}'),
+			options: { fieldsToReturn: 'email, unknown' },
+		},
+		{ items: emails.map((email) => ({ email })), onError: 'continueRegularOutput' },
+	);
+	expect(outputOf(execution).map(({ json }) => json)).toEqual([
+		{ email: emails[0]!.toLowerCase() },
+		{ error: expect.objectContaining({ message: 'No user has this e-mail address' }) as unknown },
+		{ email: emails[2] },
+	]);
+	const sent = instance.sandbox.requests.slice(before).map(({ url }) => url);
+	expect(sent.sort()).toEqual(['/v1/user/user-001', '/v1/user/user-002', '/v1/users']);
 });
 
 describe('error output', () => {
@@ -269,6 +275,8 @@ describe('error output', () => {
 						code: 'plan-upgrade-2',
 						httpStatus: 401,
 						description: expect.stringMatching(/account manager/),
+						id: 'service.wrongPlan',
+						outcome: 'refused',
 					},
 				},
 			}),
@@ -278,7 +286,7 @@ describe('error output', () => {
 });
 
 describe("n8n's HTTP Request node", () => {
-	const request = async (data?: Parameters<EmptyInstance['addCredential']>[0]) =>
+	const request = async (data?: Parameters<SharedInstance['addCredential']>[0]) =>
 		await instance.runNode({
 			type: 'n8n-nodes-base.httpRequest',
 			typeVersion: 4.2,
@@ -308,11 +316,11 @@ describe("n8n's HTTP Request node", () => {
 		const isConsole = (message: string) => message.includes('"sendConsoleMessage"');
 		while (!window.messages.some(isConsole)) await sleep(50);
 		window.close();
-		expect(window.messages.filter(isConsole).join()).toContain('Authentication');
 		expect(window.messages.join()).not.toContain(SANDBOX_KEYS.live);
 	});
 
-	it('is refused a credential that is not for it', async () => {
+	// n8n 1.85 does not limit a credential.
+	(tested === 'lowest' ? it.skip : it)('is refused a credential that is not for it', async () => {
 		const before = instance.sandbox.requests.length;
 		const execution = await request({ allowedHttpRequestDomains: 'none' });
 		expect(execution.status).toBe('error');
@@ -340,7 +348,9 @@ describe('what is not one of the operations', () => {
 		const before = instance.sandbox.requests.length;
 		const execution = await run(parameters);
 		expect(execution.status).toBe('error');
-		expect(execution.data.resultData.error!.message).toMatch(/no such operation/);
+		const { message, description } = execution.data.resultData.error!;
+		expect(message).toMatch(/no such operation/);
+		expect(description).toContain('Custom Request');
 		expect(instance.sandbox.requests).toHaveLength(before);
 	});
 });
@@ -364,14 +374,4 @@ it('a credential with an expression is that of each item', async () => {
 	}
 	const { error } = outputOf(execution)[4]!.json as { error: { message: string } };
 	expect(error.message).toBe("The credential's Private Key can't be used");
-});
-
-/** Last in the file: by now n8n has logged everything above. */
-describe("n8n's log", () => {
-	it('holds neither the private key nor the webhook secret', () => {
-		const log = instance.n8n.log();
-		expect(log).toContain('n8n ready');
-		expect(log).not.toContain(SANDBOX_KEYS.live);
-		expect(log).not.toContain(webhookSecret);
-	});
 });

@@ -59,11 +59,19 @@ async function publish(tarball: string): Promise<typeof versions> {
 	await writeFile(file, JSON.stringify({ ...manifest, version: second }));
 	// Its events say that they are of the second version.
 	await appendFile(
-		join(folder, 'package', 'dist', 'nodes', 'ResumeManagementTrigger', 'receive.js'),
+		join(
+			folder,
+			'package',
+			'dist',
+			'nodes',
+			'ResumeManagementTrigger',
+			'ResumeManagementTrigger.node.js',
+		),
 		`
-		const { receive: first } = exports;
-		exports.receive = async (context) => {
-			const { workflowData, ...result } = await first(context);
+		const trigger = exports.ResumeManagementTrigger.prototype;
+		const { webhook } = trigger;
+		trigger.webhook = async function () {
+			const { workflowData, ...result } = await webhook.call(this);
 			for (const { json } of workflowData[0]) json.release = '${second}';
 			return { workflowData, ...result };
 		};`,

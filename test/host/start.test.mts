@@ -79,6 +79,7 @@ it('starts, stops at Ctrl-C without a trace, and starts again with the same data
 		'New or changed users',
 		'Nightly sync across workers',
 		'Nightly sync of changed resumes',
+		'Nightly sync: one batch',
 		'Onboard a user with a resume and a token',
 		'Score a resume when a section is saved',
 		'Upgrade a plan after a payment',

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import axios, { type AxiosResponse } from 'axios';
 import type { INode, INodeCredentials, INodeParameters } from 'n8n-workflow';
 
+import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import type { WebhookRegistration } from '../../sandbox/server.mts';
 import {
 	startEmptyInstance,
@@ -17,7 +18,7 @@ import {
 
 /** The trigger in a real n8n: each answer, and what became an execution. */
 
-const EVENT = { event: 'Resume Section Saved', id: 'evt_1', data: { resumeId: 'resume-001' } };
+const EVENT = { event: 'Resume Section Saved', id: 'evt_1', data: { name: 'Müller' } };
 const LAST = { event: 'Resume Section Saved', eventId: 'last' };
 
 let instance: EmptyInstance;
@@ -150,59 +151,16 @@ test('an event starts the workflow, and is answered in the envelope of the servi
 	]);
 });
 
-describe('a stranger', () => {
-	test.each([
-		['without a secret', {}],
-		['with a wrong secret', { 'X-Webhook-Secret': 'wrong' }],
-		['with a shorter secret', { 'X-Webhook-Secret': webhookSecret.slice(1) }],
-		['with a longer secret', { 'X-Webhook-Secret': `${webhookSecret}x` }],
-	])('%s is answered 401 and starts nothing', async (_, headers) => {
-		const trigger = await activate(byHeader);
-		const answer = await trigger.send(EVENT, headers);
-		expect([answer.status, answer.data]).toEqual([401, envelope('unauthorized')]);
-		await expectNothingStarted(trigger);
-	});
-});
-
-describe('a signature', () => {
-	const sign = (text: string) => createHmac('sha256', webhookSecret).update(text).digest('hex');
-	const signed = {
-		verification: 'hmac',
-		headerName: 'X-Signature',
-		signaturePrefix: 'sha256=',
-		timestampHeader: 'X-Timestamp',
-	};
-	const body = ' { "event" : "Resume Section Saved" } ';
-	const headers = (seconds: number, text = body) => ({
-		'X-Timestamp': String(seconds),
-		'X-Signature': `sha256=${sign(`${seconds}.${text}`)}`,
-	});
-	const now = () => Math.floor(Date.now() / 1000);
-
-	test('over the bytes as they came is accepted', async () => {
-		const trigger = await activate(signed);
-		expect((await trigger.send(body, headers(now()))).status).toBe(200);
-		expect(await trigger.items(1)).toHaveLength(1);
-	});
-
-	test('of a body that was changed, or of long ago, is answered 401', async () => {
-		const trigger = await activate(signed);
-		expect((await trigger.send(`${body} `, headers(now()))).status).toBe(401);
-		expect((await trigger.send(body, headers(now() - 1_000))).status).toBe(401);
-		const last = JSON.stringify(LAST);
-		await expectNothingStarted(trigger, headers(now(), last));
-	});
-});
-
 describe('a body that is', () => {
 	const text = JSON.stringify(EVENT);
-	const octets = { 'Content-Type': 'application/octet-stream' };
-	const form = { 'Content-Type': 'multipart/form-data; boundary=x' };
+	const type = (value: string) => ({ 'Content-Type': value });
+	const octets = type('application/octet-stream');
+	const latin1 = Buffer.from(text, 'latin1');
 	const parts = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n';
-	const urlencoded = { 'Content-Type': 'application/x-www-form-urlencoded' };
 	const large = `"${'x'.repeat(17 * 1024 * 1024)}"`;
 	const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024, ' '));
 	const gzip = { 'Content-Encoding': 'gzip' };
+	const brotli = { 'Content-Encoding': 'br' };
 	const [unreadable, tooLarge] = [envelope('unreadable-body'), envelope('body-too-large')];
 	const success = { status: 'success' };
 	const unsupported = envelope('unsupported-body');
@@ -212,36 +170,24 @@ describe('a body that is', () => {
 	test.each<[string, string | Buffer, Record<string, string>, number, unknown]>([
 		// n8n parses what says that it is of a type that n8n knows, and answers by itself where it can't.
 		['invalid JSON', '{"event": ', {}, 422, byN8n],
-		[
-			'in another charset',
-			text,
-			{ 'Content-Type': 'application/json; charset=utf-16' },
-			422,
-			byN8n,
-		],
-		['packed with brotli', brotliCompressSync(text), { 'Content-Encoding': 'br' }, 422, byN8n],
+		['of an unknown charset', text, type('application/json; charset=utf-16'), 422, byN8n],
+		['packed with brotli', brotliCompressSync(text), brotli, 422, byN8n],
 		['not packed as it says', text, gzip, 500, byN8n],
 		['larger than n8n accepts', large, {}, 500, byN8n],
 		['larger than n8n accepts, once unpacked', bomb, gzip, 500, byN8n],
 		// The rest comes to the trigger.
 		['empty', '', {}, 400, unreadable],
-		['a bare number', '7', {}, 400, unreadable],
-		['a text', 'hello', { 'Content-Type': 'text/plain' }, 400, unreadable],
-		['invalid JSON of no declared type', '{"event": ', octets, 400, unreadable],
 		['not packed, of no declared type', text, { ...octets, ...gzip }, 400, unreadable],
+		['of a charset unknown to all', text, type('text/json; charset=klingon'), 400, unreadable],
+		['not of its charset', latin1, {}, 400, unreadable],
 		['too large, of no declared type', large, octets, 413, tooLarge],
-		['a form with parts', parts, form, 415, unsupported],
-		['JSON of no declared type', text, octets, 200, success],
-		['JSON that says it is text', text, { 'Content-Type': 'text/plain' }, 200, success],
-		['JSON that says it is a form', text, urlencoded, 200, success],
-		[
-			'JSON of a type of its own',
-			text,
-			{ 'Content-Type': 'application/cloudevents+json' },
-			200,
-			success,
-		],
+		['a form with parts', parts, type('multipart/form-data; boundary=x'), 415, unsupported],
+		['JSON in Latin-1', latin1, type('application/json; charset=latin1'), 200, success],
+		['JSON of a type of its own', text, type('application/cloudevents+json'), 200, success],
+		['JSON that says it is text', text, type('text/plain'), 200, success],
+		['JSON that says it is a form', text, type('application/x-www-form-urlencoded'), 200, success],
 		['packed with gzip', gzipSync(text), gzip, 200, success],
+		['of 5 MB', ` ${text}${' '.repeat(5 * 1024 * 1024)}`, {}, 200, success],
 	])(
 		'%s starts nothing for a stranger, and is answered',
 		async (_, body, headers, status, data) => {
@@ -269,37 +215,7 @@ describe('a body that is', () => {
 		await expectNothingStarted(trigger);
 		expect([200, 422]).toContain((await trigger.send(text, { ...xml, ...secret })).status);
 	});
-
-	test('5 MB, nested 1,000 deep, or full of __proto__ is an event like any other', async () => {
-		const trigger = await activate(byHeader);
-		const bodies = [
-			JSON.stringify({ text: 'x'.repeat(5 * 1024 * 1024) }),
-			`${'{"a":'.repeat(1_000)}1${'}'.repeat(1_000)}`,
-			'{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
-		];
-		for (const body of bodies) expect((await trigger.send(body, secret)).status).toBe(200);
-		const ids = (await trigger.items(bodies.length)).map(([item]) => item!.deliveryId);
-		const hashes = bodies.map((body) => createHash('sha256').update(body).digest('hex'));
-		expect(ids.sort()).toEqual(hashes.sort());
-	});
-
-	test('an array gives an item for each element', async () => {
-		const trigger = await activate(byHeader);
-		const answer = await trigger.send([EVENT, { ...EVENT, id: 'evt_2' }], secret);
-		expect(answer.status).toBe(200);
-		const [items] = await trigger.items(1);
-		expect(items!.map(({ deliveryId }) => deliveryId)).toEqual(['evt_1', 'evt_2']);
-	});
 });
-
-test.each(['Plan Changed', 'section.saved', 'resume:section:saved', 'education'])(
-	'%s starts the workflow by default',
-	async (type) => {
-		const trigger = await activate(byHeader);
-		expect((await trigger.send({ type }, secret)).data).toEqual({ status: 'success' });
-		expect((await trigger.items(1))[0]![0]!.event).toBe(type);
-	},
-);
 
 test('an event that is not selected starts nothing, and leaves a trace', async () => {
 	const trigger = await activate({ ...byHeader, events: ['resumeSectionSaved'] });
@@ -307,10 +223,10 @@ test('an event that is not selected starts nothing, and leaves a trace', async (
 	const reason = expect.stringContaining("'Trigger On'") as string;
 	const notTaken = { count: 1, events: ['Plan Changed'], reason };
 	expect([answer.status, answer.data]).toEqual([200, { status: 'success', notTaken }]);
-	expect(instance.n8n.log()).toMatch(
-		/warn .*left out 1 of the events .*"Plan Changed".*Trigger On/,
-	);
 	await expectNothingStarted(trigger);
+	// n8n's log comes through a pipe, a moment later.
+	const trace = /warn .*left out 1 of the events .*"Plan Changed".*Trigger On/;
+	while (!trace.test(instance.n8n.log())) await sleep(50);
 });
 
 /** Expressions that n8n's engine has evaluated since its start, by n8n's own metrics. */
@@ -382,16 +298,24 @@ describe('every way to sign of the sandbox', () => {
 	});
 });
 
-test('headers and query come on request, and without the secret', async () => {
-	const trigger = await activate({
-		...byHeader,
-		options: { includeHeaders: true },
-	});
-	const answer = await trigger.send(EVENT, { ...secret, 'X-Request-Id': 'r-1' });
-	expect(answer.status).toBe(200);
+test('headers and query come on request, and no secret of the credential does', async () => {
+	const trigger = await activate({ ...byHeader, options: { includeHeaders: true } });
+	const percent = [...webhookSecret].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('');
+	const event = { ...EVENT, key: SANDBOX_KEYS.live, text: `It is ${percent}.` };
+	const headers = {
+		...secret,
+		Authentication: `Bearer ${SANDBOX_KEYS.live}`,
+		'X-Request-Id': 'r-1',
+	};
+	expect((await trigger.send(event, headers)).status).toBe(200);
 	const [[item]] = (await trigger.items(1)) as [[Record<string, unknown>]];
-	expect(item.headers).toMatchObject({ 'x-request-id': 'r-1', 'x-webhook-secret': '[hidden]' });
-	expect(item.query).toEqual({});
+	expect(item).toMatchObject({
+		data: { ...EVENT, key: '[hidden]', text: 'It is [hidden].' },
+		secretsHidden: true,
+		headers: { 'x-request-id': 'r-1', 'x-webhook-secret': '[hidden]' },
+		query: {},
+	});
+	expect(item.headers).toHaveProperty('authentication', 'Bearer [hidden]');
 });
 
 test('a request that breaks off never hangs, and starts nothing', async () => {

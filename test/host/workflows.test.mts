@@ -116,7 +116,7 @@ it('is set up once, however often the launcher runs', async () => {
 	expect(await prepareWorkspace(api, access)).toEqual(examples);
 	expect(await api.listWorkflows()).toHaveLength(examples.length);
 	expect(await api.listCredentials()).toHaveLength(2);
-	expect(await api.listDataTables()).toHaveLength(6);
+	expect(await api.listDataTables()).toHaveLength(process.env.TESTED_N8N === '1' ? 6 : 4);
 
 	const route = { api, editorUrl: n8n.url, webhooks, secret: webhookSecret };
 	const registered = webhooks.list();
@@ -304,11 +304,18 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	]);
 });
 
+/** What a published workflow calls has to be published, too; n8n 1 neither asks for it nor allows it. */
+async function publishBatch(): Promise<void> {
+	tested.add('nightly-sync-batch');
+	if (process.env.TESTED_N8N === '1') return;
+	await instance.api.activateWorkflow(instance.exampleId('nightly-sync-batch'));
+}
+
 describe('nightly-sync.json', () => {
 	const outcome = (execution: Execution) => outputOf(execution, 'Summary')[0]?.json;
 	const sync = async () => await run('nightly-sync', 'Every night');
 	const rowsBy = async () => {
-		const rows = await instance.readTable('Resume sync');
+		const rows = await instance.readTable('Synced resumes');
 		return new Map(rows.map((row) => [row.resumeId, row]));
 	};
 	const resumes = () => query('SELECT id FROM resumes').map(({ id }) => id);
@@ -323,27 +330,29 @@ describe('nightly-sync.json', () => {
 		faults.clear();
 		expect(first.status).toBe('error');
 		expect(first.data.resultData.error?.message).toMatch(/^3 of the users and resumes could not/);
-		const message = expect.stringContaining('nothing at this address');
-		expect(outcome(first)).toEqual({
+		expect(outcome(first)).toMatchObject({
+			state: 'done in part',
 			users: 60,
 			resumes: resumes().length - 2,
 			saved: resumes().length - 3,
-			gone: [],
-			failures: [
-				{ step: 'Their resumes', id: 'user-001', message },
-				{ step: 'Whole resume', id: 'resume-010', message },
-				{ step: 'Score', id: 'resume-020', message },
-			],
+			gone: '',
+			failures: 3,
 		});
+		expect(String(outcome(first)!.failed).split('\n')).toEqual([
+			expect.stringMatching(/^Their resumes of user-001: .*nothing at this address/),
+			expect.stringMatching(/^Whole resume of resume-010: .*nothing at this address/),
+			expect.stringMatching(/^Score of resume-020: .*nothing at this address/),
+		]);
 
 		const second = await sync();
 		expect(second.status).toBe('success');
-		expect(outcome(second)).toEqual({
+		expect(outcome(second)).toMatchObject({
+			state: 'done',
 			users: 60,
 			resumes: resumes().length,
 			saved: 3,
-			gone: [],
-			failures: [],
+			gone: '',
+			failures: 0,
 		});
 		expect(Array.from((await rowsBy()).keys()).sort()).toEqual(resumes().sort());
 	});
@@ -355,9 +364,8 @@ describe('nightly-sync.json', () => {
 		expect(outcome(execution)).toMatchObject({ resumes: resumes().length, saved: 0 });
 		expect(await rowsBy()).toEqual(before);
 
-		// Of a batch, the execution keeps one item, however many resumes there are.
+		// Of a batch, the night keeps one item, however many resumes there are.
 		const { runData } = execution.data.resultData;
-		expect(Object.keys(runData)).not.toContain('Whole resume');
 		const batches = runData['Sync a batch']!.map(({ data }) => data?.main?.[0]?.length);
 		expect(batches).toEqual([1]);
 	});
@@ -378,7 +386,7 @@ describe('nightly-sync.json', () => {
 		const execution = await sync();
 		instance.sandbox.faults.clear();
 
-		expect(outcome(execution)).toMatchObject({ saved: 1, failures: [] });
+		expect(outcome(execution)).toMatchObject({ saved: 1, failures: 0 });
 		const after = await rowsBy();
 		const changed = Array.from(after.values()).filter(
 			({ resumeId, hash }) => before.get(resumeId)?.hash !== hash,
@@ -398,8 +406,9 @@ describe('nightly-sync.json', () => {
 			),
 		});
 		const nights = async () =>
-			(await instance.readTable('Resume sync runs')).filter(({ state }) => state === 'done').length;
+			(await instance.readTable('Sync nights')).filter(({ state }) => state === 'done').length;
 		const known = await nights();
+		await publishBatch();
 		await api.activateWorkflow(id);
 		// n8n keeps no execution of it that has succeeded.
 		while ((await nights()) === known) await sleep(200);
@@ -419,6 +428,7 @@ describe('nightly-sync-across-workers.json', () => {
 			batchUrl: `${n8n.url}/webhook/${String(hook)}`,
 		};
 		await api.updateWorkflow(id, { nodes: nodes.map((node) => withSettings(node, set)) });
+		await publishBatch();
 		await api.activateWorkflow(id);
 		const [section] = query("SELECT id FROM sections WHERE resume_id = 'resume-040'");
 		instance.sandbox.webhooks.saveSection(String(section!.id), { content: 'Written once more.' });
@@ -432,11 +442,12 @@ describe('nightly-sync-across-workers.json', () => {
 		expect(outputOf(execution, 'Summary')[0]?.json).toMatchObject({
 			users: 60,
 			saved: 1,
-			gone: [],
-			failures: [{ step: 'Their resumes', id: 'user-002' }],
+			gone: '',
+			failures: 1,
+			failed: expect.stringMatching(/^Their resumes of user-002: /),
 		});
 		const { runData } = execution.data.resultData;
-		const sent = runData['Sync a batch']!.map(({ data }) => data?.main?.[0]?.length);
+		const sent = runData['Send a batch']!.map(({ data }) => data?.main?.[0]?.length);
 		expect(sent).toEqual([2, 1]);
 	});
 });
@@ -613,7 +624,7 @@ describe('new-or-changed-users.json', () => {
 		);
 	const rename = (id: string, name: string) =>
 		instance.sandbox.database.prepare('UPDATE users SET last_name = ? WHERE id = ?').run(name, id);
-	const runs = async () => (await instance.readTable('Known users runs')).map(({ state }) => state);
+	const runs = async () => (await instance.readTable('User checks')).map(({ state }) => state);
 
 	example(file, 'only remembers at first, then hands on each change once', async () => {
 		const first = await poll();
@@ -667,7 +678,7 @@ describe('new-or-changed-users.json', () => {
 		// The failed run counts as at work until its row is deleted, as the note says.
 		expect(found(await poll())).toEqual([]);
 		const tables = await api.listDataTables();
-		const table = tables.find(({ name }) => name === 'Known users runs')!;
+		const table = tables.find(({ name }) => name === 'User checks')!;
 		await api.deleteRows(table.id, 'state', 'running');
 		expect(found(await poll())).toEqual([['user-022', 'changed']]);
 	});

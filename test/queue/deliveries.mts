@@ -27,11 +27,15 @@ const connections = 50;
 const timeoutMilliseconds = 60_000;
 
 /**
- * Sends bodies at a fixed rate, whether or not the ones before are answered, and answers what came
- * back for each. Like a proxy in front of n8n it keeps connections open, and no more than n8n can
- * work off side by side: a delivery that finds none free waits for one.
+ * Sends bodies as fast as they are answered, or at a rate, and answers what came back for each. Like a
+ * proxy in front of n8n it keeps connections open, and no more than n8n can work off side by side: a
+ * delivery that finds none free waits for one.
  */
-export async function deliver(url: string, bodies: object[], perSecond: number): Promise<Answer[]> {
+export async function deliver(
+	url: string,
+	bodies: object[],
+	perSecond = Infinity,
+): Promise<Answer[]> {
 	const httpAgent = new Agent({ keepAlive: true, maxSockets: connections });
 	const started = performance.now();
 	const pending: Array<Promise<Answer>> = [];

@@ -42,6 +42,7 @@ export async function activateNightly(topology: Topology): Promise<Nightly> {
 		// So that it can be seen which worker had a batch.
 		settings: { executionOrder: 'v1', saveDataSuccessExecution: 'all' },
 	});
+	await api.activateWorkflow(examples.find(({ file }) => file === 'nightly-sync-batch')!.id);
 	await api.activateWorkflow(workflowId);
 	return {
 		start: async () => await api.runWorkflow(workflowId, 'Every night'),

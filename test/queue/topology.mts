@@ -36,6 +36,9 @@ export interface QueueProcess {
 	kill(): Promise<void>;
 }
 
+/** For {@link startTopology}: the first run on a machine installs n8n. */
+export const startMilliseconds = 15 * 60_000;
+
 export const webhookSecret = 'webhook_secret_of_the_tests';
 
 const actionType = 'n8n-nodes-resume-management.resumeManagement';
