@@ -1,6 +1,7 @@
 /**
  * Compares this package with n8n's own nodes in a real n8n: `npm run bench`, for some minutes, which
- * writes docs/benchmarks.md, or `npm run bench -- --quick`, which only tells.
+ * writes docs/benchmarks.md, or `npm run bench -- --quick`, which only tells. With `--against <commit>`, also
+ * with the package as that commit had it.
  */
 import { parseArgs } from 'node:util';
 import { buildPackage } from '../host/build.mts';
@@ -8,7 +9,14 @@ import { reportTo } from '../host/progress.mts';
 import { startInstance } from './instance.mts';
 import { downloads } from './downloads.mts';
 import { loading } from './loading.mts';
-import { linearity, memoryOfReads, reads } from './reads.mts';
+import {
+	credentialReads,
+	linearity,
+	longestWait,
+	memoryOfReads,
+	reads,
+	readsAgainst,
+} from './reads.mts';
 import { triggers } from './triggers.mts';
 import { upgrades } from './upgrades.mts';
 import { printTable, writeReport } from './report.mts';
@@ -22,11 +30,13 @@ const isolateOfTriggers =
 const waiting =
 	'1,000 reads at 32 side by side wait 3.1 seconds by themselves, as the floor shows. HTTP Request has them all open at once, and on a machine that is fast enough takes less than that.';
 
-const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values;
+const { quick, against } = parseArgs({
+	options: { quick: { type: 'boolean', default: false }, against: { type: 'string' } },
+}).values;
 const report = reportTo(process.stderr);
 await buildPackage(report);
 const service = await startService();
-const instance = await report('Starting n8n', startInstance);
+const instance = await report('Starting n8n', async () => await startInstance(against));
 const rows: Row[] = [];
 try {
 	const bench = { instance, service, rounds: quick ? 2 : 5 };
@@ -41,14 +51,21 @@ try {
 			`Reading ${items} users`,
 			async () => await reads(bench, items, 5, [{ parallel: 32, bound }]),
 		);
-	await fast(1_000, 1.3);
+	await fast(1_000, 2.2);
+	if (against) {
+		await step(`Against ${against}`, async () => await readsAgainst(bench, against, 1_000));
+	}
 	const limits = [
 		{ parallel: 32, bound: 0.95, unguarded: waiting },
 		{ parallel: 100, bound: 1.2 },
 	];
 	await step('Reading slowly', async () => await reads(once, 1_000, 100, limits));
 	await step('Upgrading plans', async () => await upgrades(bench, 100, 5));
-	if (!quick) await step('Downloading 100 files', async () => await downloads(bench, 100, 1));
+	await step('Reading long answers', async () => [await longestWait(bench, 32)]);
+	if (!quick) {
+		await step('Reading credentials', async () => [await credentialReads(bench, 1_000)]);
+		await step('Downloading 100 files', async () => await downloads(bench, 100, 1));
+	}
 	await step('Downloading a large file', async () => await downloads(bench, 1, quick ? 256 : 1024));
 	await step(
 		'Receiving events',

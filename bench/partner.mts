@@ -1,96 +1,73 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import type { SQLInputValue } from 'node:sqlite';
 import { scoreResume } from '../sandbox/score.mts';
-import type { Fault, Sandbox } from '../sandbox/server.mts';
-import { createStore } from '../sandbox/store.mts';
+import type { SandboxOptions } from '../sandbox/server.mts';
+import { Store } from '../sandbox/store.mts';
 
 /** The sandbox in a thread of its own, so that n8n and the service do not wait for each other. */
 export interface Partner {
 	baseUrl: string;
-	query(sql: string, ...values: SQLInputValue[]): Promise<Array<Record<string, SQLInputValue>>>;
-	addFaults(faults: Fault[]): Promise<void>;
-	clearFaults(): Promise<void>;
+	/** Takes and clears faults over HTTP. */
+	faultsUrl: string;
+	/** The sandbox's own data file. */
+	database: DatabaseSync;
 	/** Each resume with its user and its score, as the service has them now. */
-	resumes(): Promise<Array<{ id: string; userId: string; score: number }>>;
+	resumes(): Array<{ id: string; userId: string; score: number }>;
 	/** How many requests have come, by `METHOD /path/:id`, since this was last asked with `reset`. */
 	requests(reset: boolean): Promise<Record<string, number>>;
 	close(): Promise<void>;
 }
 
-interface Size {
-	users: number;
-	/** Milliseconds. */
-	latency: number;
-}
-
-type Command =
-	| { name: 'query'; sql: string; values: SQLInputValue[] }
-	| { name: 'addFaults'; faults: Fault[] }
-	| { name: 'clearFaults' }
-	| { name: 'resumes' }
-	| { name: 'requests'; reset: boolean };
-
-export async function startPartner(size: Size): Promise<Partner> {
-	const worker = new Worker(new URL(import.meta.url), { workerData: size });
-	const [baseUrl] = (await once(worker, 'message')) as [string];
-	// One command after the other: each answer belongs to the last one.
-	let last: Promise<unknown> = Promise.resolve();
-	const ask = async <Answer,>(command: Command): Promise<Answer> => {
-		const answer = last.then(async () => {
-			worker.postMessage(command);
-			return ((await once(worker, 'message')) as [Answer])[0];
-		});
-		last = answer;
-		return await answer;
-	};
+/** @param size users, and milliseconds of `latency` */
+export async function startPartner(size: { users: number; latency: number }): Promise<Partner> {
+	const folder = await mkdtemp(join(tmpdir(), 'resume-management-partner-'));
+	const file = join(folder, 'sandbox.sqlite');
+	const options: SandboxOptions = { port: 0, record: true, file, ...size };
+	const worker = new Worker(new URL(import.meta.url), { workerData: options });
+	const [url] = (await once(worker, 'message')) as [string];
+	const database = new DatabaseSync(file, { timeout: 5_000 });
+	const store = new Store(database);
 	return {
-		baseUrl,
-		query: async (sql, ...values) => await ask({ name: 'query', sql, values }),
-		addFaults: async (faults) => await ask({ name: 'addFaults', faults }),
-		clearFaults: async () => await ask({ name: 'clearFaults' }),
-		resumes: async () => await ask({ name: 'resumes' }),
-		requests: async (reset) => await ask({ name: 'requests', reset }),
-		close: async () => void (await worker.terminate()),
+		baseUrl: `${url}/v1`,
+		faultsUrl: `${url}/_sandbox/faults`,
+		database,
+		resumes: () =>
+			database
+				.prepare('SELECT id, user_id AS userId FROM resumes')
+				.all()
+				.map((row) => {
+					const { score } = scoreResume(store.findResume(String(row.id))!.sections);
+					return { id: String(row.id), userId: String(row.userId), score };
+				}),
+		requests: async (reset) => {
+			worker.postMessage(reset);
+			return ((await once(worker, 'message')) as [Record<string, number>])[0];
+		},
+		close: async () => {
+			database.close();
+			await worker.terminate();
+			await rm(folder, { recursive: true });
+		},
 	};
 }
 
 async function serve(): Promise<void> {
 	const { startSandbox } = await import('../sandbox/server.mts');
-	const sandbox = await startSandbox({ port: 0, record: true, ...(workerData as Size) });
-	parentPort!.on('message', (command: Command) => {
-		parentPort!.postMessage(carryOut(command, sandbox));
+	const { url, requests } = await startSandbox(workerData as SandboxOptions);
+	parentPort!.on('message', (reset: boolean) => {
+		const operations = requests.map(({ method, url }) => {
+			const path = url.replace(/^\/v1/, '').replace(/\?.*/, '');
+			return `${method} ${path.replace(/^\/(user|resume)\/[^/]+/, '/$1/:id')}`;
+		});
+		const counts = Object.entries(Object.groupBy(operations, (operation) => operation));
+		parentPort!.postMessage(Object.fromEntries(counts.map(([name, all]) => [name, all!.length])));
+		if (reset) requests.length = 0;
 	});
-	parentPort!.postMessage(sandbox.baseUrl);
-}
-
-function carryOut(command: Command, { database, faults, requests }: Sandbox): unknown {
-	switch (command.name) {
-		case 'query':
-			return database.prepare(command.sql).all(...command.values);
-		case 'addFaults':
-			return command.faults.forEach((fault) => faults.add(fault));
-		case 'clearFaults':
-			return faults.clear();
-		case 'resumes': {
-			const resumes = database.prepare('SELECT id, user_id AS userId FROM resumes').all();
-			const store = createStore(database);
-			return resumes.map(({ id, userId }) => {
-				const { score } = scoreResume(store.findResume(String(id))!.sections);
-				return { id, userId, score };
-			});
-		}
-		case 'requests': {
-			const counts: Record<string, number> = {};
-			for (const { method, url } of requests) {
-				const path = url.replace(/^\/v1/, '').replace(/\?.*/, '');
-				const operation = `${method} ${path.replace(/^\/(user|resume)\/[^/]+/, '/$1/:id')}`;
-				counts[operation] = (counts[operation] ?? 0) + 1;
-			}
-			if (command.reset) requests.length = 0;
-			return counts;
-		}
-	}
+	parentPort!.postMessage(url);
 }
 
 if (!isMainThread) await serve();

@@ -14,14 +14,10 @@ import {
 } from '../test/queue/executions.mts';
 import { activateNightly } from '../test/queue/nightly.mts';
 import { startTopology, type QueueProcess, type Topology } from '../test/queue/topology.mts';
+import { userGet } from '../test/support/parameters.mts';
 import { summarize } from './row.mts';
 
 const users = 400;
-const readUser = {
-	resource: 'user',
-	operation: 'get',
-	userId: { __rl: true, mode: 'id', value: 'user-001' },
-};
 
 /** A line of the table that is printed at the end. */
 type Line = [measured: string, result: string];
@@ -91,7 +87,7 @@ async function oneWorker(topology: Topology): Promise<Line[]> {
 	for (const delayMs of [5, 100]) {
 		topology.sandbox.faults.add({ path: '/user/*', delayMs });
 		for (const length of [1, 10]) {
-			const { workflowId, url } = await topology.activate(readUser);
+			const { workflowId, url } = await topology.activate(userGet('user-001'));
 			const bodies = Array.from({ length }, () => events('read', 1_000));
 			await deliver(url, bodies, 100);
 			const executions = await succeeded(topology, workflowId, length);

@@ -1,25 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import { projectRoot } from '../host/paths.mts';
-import { withBlock } from '../scripts/blocks.mts';
-import { plotRatios } from './plot.mts';
+import { table, withBlock } from '../scripts/blocks.mts';
 import { isMet, ratio, summarize, type Row } from './row.mts';
-
-const docs = join(projectRoot, 'docs');
 
 export function printTable(rows: Row[]): void {
 	console.table(rows.map(cells));
 }
 
-/** Writes the figures of docs/benchmarks.md and their plot. */
+/** Writes the figures of docs/benchmarks.md. */
 export async function writeReport(rows: Row[], n8nVersion: string): Promise<void> {
-	await writeFile(join(docs, 'images', 'benchmarks.svg'), plotRatios(rows));
-	const file = join(docs, 'benchmarks.md');
-	const options = await resolveConfig(file);
-	const page = withBlock(await readFile(file, 'utf8'), 'figures', content(rows, n8nVersion));
-	await writeFile(file, await format(page, { ...options, filepath: file }));
+	const file = join(projectRoot, 'docs', 'benchmarks.md');
+	const page = await readFile(file, 'utf8');
+	await writeFile(file, withBlock(page, 'figures', content(rows, n8nVersion)));
 }
 
 function cells(row: Row): Record<string, string> {
@@ -53,9 +47,8 @@ function bound({ bound, unit }: Row): string {
 
 /** The table, what does not guard and why, and where it was measured. */
 function content(rows: Row[], n8nVersion: string): string {
-	const table = rows.map(cells);
-	const names = Object.keys(table[0]!);
-	const lines = [names, names.map(() => '---'), ...table.map(Object.values<string>)];
+	const all = rows.map(cells);
+	const lines = [Object.keys(all[0]!), ...all.map(Object.values<string>)];
 	const reasons = rows.flatMap(({ title, unguarded }) =>
 		unguarded ? [`- ${title}: ${unguarded}`] : [],
 	);
@@ -63,7 +56,7 @@ function content(rows: Row[], n8nVersion: string): string {
 	const gigabytes = Math.round(totalmem() / 2 ** 30);
 	const today = new Date().toISOString().slice(0, 10);
 	return [
-		...lines.map((texts) => `| ${texts.join(' | ')} |`),
+		table(lines),
 		'',
 		'Not every bound that is measured guards:',
 		'',

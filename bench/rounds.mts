@@ -1,4 +1,9 @@
-import { floorMilliseconds, type Requests } from './floor.mts';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { json } from 'node:stream/consumers';
 import type { Instance, Measured, Run } from './instance.mts';
 import type { Service } from './service.mts';
 
@@ -9,18 +14,37 @@ export interface Bench {
 	rounds: number;
 }
 
+/** What a run asks of the service, for a client that does nothing else. */
+export interface Requests {
+	count: number;
+	/** How many are open at the same time. */
+	parallel: number;
+	url(index: number): string;
+	/** Sent as JSON by POST. */
+	body?: object;
+	/** Where answers are stored as files; they are parsed as JSON without it. */
+	folder?: string;
+}
+
 /** Requests that our node has open at the same time where the user sets no other number. */
 export const defaultParallel = 32;
 
 export const webhookSecret = 'secret';
 
-/** @param latency milliseconds of the service for an answer */
-export async function access({ instance, service }: Bench, latency: number) {
+/**
+ * @param latency milliseconds of the service for an answer
+ * @param more of the credential: its type, or fields of its data
+ */
+export async function access(
+	{ instance, service }: Bench,
+	latency: number,
+	{ type = 'resumeManagementApi', ...data }: Record<string, string> = {},
+) {
 	const baseUrl = service.baseUrl(latency);
 	const credentials = await instance.credential({
 		name: `Service, ${latency} ms`,
-		type: 'resumeManagementApi',
-		data: { baseUrl, privateKey: 'key', webhookSecret },
+		type,
+		data: { baseUrl, privateKey: 'key', webhookSecret, ...data },
 	});
 	return { baseUrl, credentials };
 }
@@ -33,9 +57,34 @@ export async function alternate({ instance, rounds }: Bench, all: Measured[]): P
 	return await inRounds(rounds, contenders);
 }
 
+/** Milliseconds that Node.js alone takes for requests, each on a connection of its own, by round. */
 export async function floors({ rounds }: Bench, requests: Requests): Promise<number[]> {
-	const [figures] = await inRounds(rounds, [async () => await floorMilliseconds(requests)]);
+	const floor = async () => {
+		const started = performance.now();
+		let next = 0;
+		const client = async () => {
+			while (next < requests.count) await send(requests, next++);
+		};
+		await Promise.all(Array.from({ length: requests.parallel }, client));
+		return performance.now() - started;
+	};
+	const [figures] = await inRounds(rounds, [floor]);
 	return figures!;
+}
+
+async function send({ url, body, folder }: Requests, index: number): Promise<void> {
+	const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+		request(url(index), { agent: false, method: body ? 'POST' : 'GET' }, resolve)
+			.once('error', reject)
+			.end(body && JSON.stringify(body));
+	});
+	if (folder === undefined) {
+		await json(answer);
+		return;
+	}
+	const file = join(folder, `floor-${index}`);
+	await pipeline(answer, createWriteStream(file));
+	await rm(file);
 }
 
 /** Results of each contender. All go once to warm up; every other round has the order reversed. */

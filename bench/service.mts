@@ -23,11 +23,15 @@ export async function startService(): Promise<Service> {
 	};
 }
 
+/** 8 MB in JSON, each character of which is escaped, so that it is searched for secrets twice. */
+const slowText = '\\'.repeat(4 * megabyte);
+
 function serve(): void {
 	const block = randomBytes(megabyte);
 	const server = createServer((request, response) => {
 		const path = request.url!;
 		request.resume();
+		if (path.includes('slow')) return void answer(slowText, response);
 		const size = /(\d+)MB/.exec(path)?.[1];
 		const latency = Number(path.split('/')[1]);
 		void sleep(latency).then(() =>
@@ -39,8 +43,8 @@ function serve(): void {
 	});
 }
 
-function answer(path: string, response: ServerResponse): void {
-	const data = { id: path, email: 'nathan@example.com', name: 'Nathan', plan_id: 'plan-pro' };
+function answer(id: string, response: ServerResponse): void {
+	const data = { id, email: 'nathan@example.com', name: 'Nathan', plan_id: 'plan-pro' };
 	response.writeHead(200, { 'Content-Type': 'application/json' });
 	response.end(JSON.stringify({ status: 'success', data }));
 }

@@ -6,6 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import axios from 'axios';
 import { buildPackage } from '../host/build.mts';
 import { reportTo } from '../host/progress.mts';
 import type { EditorApi } from '../host/rest.mts';
@@ -14,7 +15,6 @@ import { SANDBOX_KEYS } from '../sandbox/seed.mts';
 import {
 	readFigures,
 	writeFigures,
-	type Figures,
 	type Night,
 	type SizeFigures,
 } from '../scripts/syncFigures.mts';
@@ -40,14 +40,15 @@ for (const users of values.users.split(',').map(Number)) {
 	const instance = await report('Starting n8n', startInstance);
 	try {
 		const size = await measure(users, instance, partner);
-		const figures: Figures = await readFigures();
-		figures.n8n = instance.version;
-		figures.date = new Date().toISOString().slice(0, 10);
-		figures.heapMegabytes = heapMegabytes;
-		figures.latency = latency;
-		figures.sizes = [...figures.sizes.filter((one) => one.users !== users), size].sort(
-			(one, other) => one.users - other.users,
-		);
+		const { sizes } = await readFigures();
+		const others = sizes.filter((one) => one.users !== users);
+		const figures = {
+			n8n: instance.version,
+			date: new Date().toISOString().slice(0, 10),
+			heapMegabytes,
+			latency,
+			sizes: [...others, size].sort((one, other) => one.users - other.users),
+		};
 		await writeFigures(figures);
 		await writeTables(figures);
 	} finally {
@@ -105,12 +106,12 @@ async function measure(users: number, instance: Instance, partner: Partner): Pro
 		return figures;
 	};
 	const nights = [await step('First night'), await step('Nothing has changed')];
-	await disturb(users, partner);
+	await disturb(partner);
 	nights.push(await step('2% of the resumes have changed, and 1% of the users fail'));
-	await partner.clearFaults();
+	await axios.delete(partner.faultsUrl);
 	nights.push(await step('The night after that'));
 	const killedAfter = await report('A night that is killed', async () => {
-		await change(partner, 4);
+		change(partner, 4);
 		return await killInTheMiddle(id, instance, partner, env);
 	});
 	before = await resident();
@@ -132,7 +133,7 @@ async function whenAllEnded(api: EditorApi, workflowId: string): Promise<void> {
 
 /** What the last run has written of itself. */
 async function lastRun(api: EditorApi, title: string): Promise<Record<string, unknown>> {
-	const runs = (await readTable(api, 'Resume sync runs')).rows;
+	const runs = (await readTable(api, 'Sync nights')).rows;
 	const run = runs.at(-1);
 	if (!String(run?.state).startsWith('done')) throw new Error(`${title}: ${String(run?.state)}`);
 	return run!;
@@ -144,24 +145,20 @@ async function readTable(api: EditorApi, table: string) {
 }
 
 /** Changes one resume of so many. */
-async function change(partner: Partner, every: number): Promise<void> {
-	await partner.query(
-		`UPDATE sections SET content = content || ' and more' WHERE position = 0 AND
-		resume_id IN (SELECT id FROM resumes WHERE rowid % ? = 0)`,
-		every,
-	);
+function change({ database }: Partner, every: number): void {
+	const sql = `UPDATE sections SET content = content || ' and more' WHERE position = 0 AND
+		resume_id IN (SELECT id FROM resumes WHERE rowid % ? = 0)`;
+	database.prepare(sql).run(every);
 }
 
-async function disturb(users: number, partner: Partner): Promise<void> {
-	await change(partner, 50);
-	const failing = await partner.query('SELECT id FROM users WHERE rowid % 100 = 1');
-	if (failing.length !== Math.ceil(users / 100)) throw new Error('Not 1% of the users');
-	await partner.addFaults(
-		failing.map(({ id }) => ({
-			path: `/user/${String(id)}/resumes`,
-			answer: { status: 500, body: '' },
-		})),
-	);
+/** Changes 2% of the resumes, and lets the requests for the resumes of 1% of the users fail. */
+async function disturb(partner: Partner): Promise<void> {
+	change(partner, 50);
+	const failing = partner.database.prepare('SELECT id FROM users WHERE rowid % 100 = 1').all();
+	for (const { id } of failing) {
+		const fault = { path: `/user/${String(id)}/resumes`, answer: { status: 500 } };
+		await axios.post(partner.faultsUrl, fault);
+	}
 }
 
 /** Ends n8n once half of what has changed is scored; answers after how many requests. */
@@ -171,7 +168,7 @@ async function killInTheMiddle(
 	partner: Partner,
 	env: Record<string, string>,
 ): Promise<number> {
-	const half = (await partner.resumes()).length / 8;
+	const half = partner.resumes().length / 8;
 	await partner.requests(true);
 	await instance.api.runWorkflow(id, 'Every night');
 	const scores = async () => (await partner.requests(false))['GET /resume/:id/score'] ?? 0;
@@ -181,7 +178,7 @@ async function killInTheMiddle(
 	const requests = sum(await partner.requests(true));
 	await instance.restart(env);
 	// What docs/scheduled-sync.md says to do after a run was killed, to run again at once.
-	const { id: runs } = await readTable(instance.api, 'Resume sync runs');
+	const { id: runs } = await readTable(instance.api, 'Sync nights');
 	await instance.api.deleteRows(runs, 'state', 'running');
 	return requests;
 }
@@ -191,11 +188,9 @@ async function compare(
 	api: EditorApi,
 	partner: Partner,
 ): Promise<{ rows: number; wrongRows: number }> {
-	const { rows } = await readTable(api, 'Resume sync');
+	const { rows } = await readTable(api, 'Synced resumes');
 	const text = (id: unknown, userId: unknown, score: unknown) => `${id} ${userId} ${score}`;
-	const left = new Set(
-		(await partner.resumes()).map(({ id, userId, score }) => text(id, userId, score)),
-	);
+	const left = new Set(partner.resumes().map(({ id, userId, score }) => text(id, userId, score)));
 	const wrong = rows.filter(
 		({ resumeId, userId, score }) => !left.delete(text(resumeId, userId, score)),
 	);

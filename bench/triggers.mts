@@ -1,51 +1,63 @@
-import { deliver, type Trigger } from './deliveries.mts';
-import { inRounds, webhookSecret, type Bench } from './rounds.mts';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import axios from 'axios';
+import type { ExecutionSummary } from '../host/rest.mts';
+import type { Instance } from './instance.mts';
+import { access, inRounds, webhookSecret, type Bench } from './rounds.mts';
 import type { Row } from './row.mts';
+import { onlyTrigger, type Action } from './workflows.mts';
+
+/** Deliveries per second. */
+interface Rates {
+	/** Until all were answered. */
+	answered: number;
+	/** Until the execution of each had ended. */
+	executed: number;
+}
+
+const header = { name: 'X-Webhook-Secret', value: webhookSecret };
+const parallel = 20;
+const pollMilliseconds = 500;
+const body = { event: 'Resume Section Saved', data: { resumeId: 'resume-001' } };
 
 /** Events, each with a secret in a header that either trigger checks. */
 export async function triggers(
-	{ instance, rounds }: Bench,
+	bench: Bench,
 	count: number,
 	{ title, unguarded }: { title: string; unguarded?: string },
 ): Promise<Row[]> {
-	const headers = { 'X-Webhook-Secret': webhookSecret };
-	const [[name, value]] = Object.entries(headers) as [[string, string]];
-	const baseUrl = 'http://127.0.0.1/v1';
-	const ownCredentials = await instance.credential({
-		name: 'Service',
-		type: 'resumeManagementApi',
-		data: { baseUrl, privateKey: 'key', webhookSecret },
-	});
-	const headerAuth = { name: 'Header', type: 'httpHeaderAuth', data: { name, value } };
+	const { instance, rounds } = bench;
+	const { credentials: ownCredentials } = await access(bench, 0);
+	const headerAuth = { name: 'Header', type: 'httpHeaderAuth', data: header };
 	const credentials = await instance.credential(headerAuth);
-	const own: Trigger = {
-		action: () => ({
-			type: 'n8n-nodes-resume-management.resumeManagementTrigger',
-			typeVersion: 1.1,
-			parameters: { verification: 'header', headerName: name },
-			credentials: ownCredentials,
-		}),
-		path: (webhookId) => `/webhook/${webhookId}/webhook`,
+	const own = {
+		type: 'n8n-nodes-resume-management.resumeManagementTrigger',
+		typeVersion: 1.1,
+		parameters: { verification: 'header', headerName: header.name },
+		credentials: ownCredentials,
 	};
-	const webhook: Trigger = {
-		action: (path) => ({
-			type: 'n8n-nodes-base.webhook',
-			typeVersion: 2.1,
-			parameters: {
-				httpMethod: 'POST',
-				path,
-				authentication: 'headerAuth',
-				responseMode: 'onReceived',
-			},
-			credentials,
-		}),
-		path: (webhookId) => `/webhook/${webhookId}`,
-	};
+	const webhook = (path: string) => ({
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2.1,
+		parameters: {
+			httpMethod: 'POST',
+			path,
+			authentication: 'headerAuth',
+			responseMode: 'onReceived',
+		},
+		credentials,
+	});
 	const [ours, theirs] = await inRounds(rounds, [
-		async () => await deliver(instance, own, headers, count),
-		async () => await deliver(instance, webhook, headers, count),
+		async () => {
+			const id = randomUUID();
+			return await deliver(instance, own, id, `/webhook/${id}/webhook`, count);
+		},
+		async () => {
+			const id = randomUUID();
+			return await deliver(instance, webhook(id), id, `/webhook/${id}`, count);
+		},
 	]);
-	const row = (verb: string, key: 'answered' | 'executed'): Row => ({
+	const row = (verb: string, key: keyof Rates): Row => ({
 		title: `${verb} ${count} events${title}`,
 		unit: 'per second',
 		ours: ours!.map((rates) => rates[key]),
@@ -54,4 +66,34 @@ export async function triggers(
 		unguarded,
 	});
 	return [row('Answer', 'answered'), row('Answer and execute', 'executed')];
+}
+
+/** Activates a new workflow of a trigger alone, and sends so many events to its path. */
+async function deliver(
+	{ api, n8n }: Instance,
+	trigger: Action,
+	webhookId: string,
+	path: string,
+	count: number,
+): Promise<Rates> {
+	const { id } = await api.createWorkflow(onlyTrigger(trigger, webhookId));
+	await api.activateWorkflow(id);
+	const options = { headers: { [header.name]: header.value }, proxy: false as const };
+
+	const started = Date.now();
+	let sent = 0;
+	const sender = async () => {
+		while (sent++ < count) await axios.post(n8n.url + path, body, options);
+	};
+	await Promise.all(Array.from({ length: parallel }, sender));
+	const answered = Date.now();
+
+	let ended: ExecutionSummary[] = [];
+	while (ended.length < count) {
+		await sleep(pollMilliseconds);
+		ended = (await api.listExecutions(id)).filter(({ status }) => status === 'success');
+	}
+	const last = Math.max(...ended.map(({ stoppedAt }) => Date.parse(stoppedAt!)));
+	const rate = (until: number) => (count * 1000) / (until - started);
+	return { answered: rate(answered), executed: rate(last) };
 }

@@ -43,7 +43,7 @@ export async function upgrades(bench: Bench, items: number, latency: number): Pr
 		ours: times(own!),
 		theirs: times(theirs),
 		floor,
-		bound: { ratio: 1.1 },
+		bound: { ratio: 1.5 },
 	});
 	const unguarded =
 		'HTTP Request with batch size 1 starts an upgrade while the ones before have no answer yet; ours waits for each answer, which Loop Over Items does too.';

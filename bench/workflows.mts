@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IConnections, INode, INodeCredentials, INodeParameters } from 'n8n-workflow';
 import type { WorkflowDefinition } from '../host/rest.mts';
+import { before } from './before.mts';
 import type { Measured } from './instance.mts';
 
 type Node = Pick<INode, 'name' | 'type' | 'typeVersion' | 'parameters'> & Partial<INode>;
@@ -11,6 +12,11 @@ export type Action = Pick<INode, 'type' | 'typeVersion' | 'parameters' | 'creden
 export function ours(parameters: INodeParameters, credentials: INodeCredentials): Action {
 	const type = 'n8n-nodes-resume-management.resumeManagement';
 	return { type, typeVersion: 1, parameters, credentials };
+}
+
+/** The same node of the package as a commit had it. */
+export function beforeOf(action: Action, credentials: INodeCredentials): Action {
+	return { ...action, type: `${before.packageName}.resumeManagement`, credentials };
 }
 
 export function httpRequest(parameters: INodeParameters, credentials: INodeCredentials): Action {
