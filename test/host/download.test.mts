@@ -45,7 +45,8 @@ beforeAll(async () => {
 		N8N_SSRF_PROTECTION_ENABLED: 'true',
 		N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
 	});
-	const block = randomBytes(MEGABYTE);
+	// One block in eighty would start with a bracket by chance, as JSON and HTML do, which are no files.
+	const block = randomBytes(MEGABYTE).fill('%PDF-1.7\n', 0, 9);
 	files = createServer((request, response) => {
 		asked.push(request.url ?? '');
 		const answer = answers[/resume\/(\w+)|$/.exec(request.url ?? '')![1] ?? ''];
@@ -113,7 +114,7 @@ async function download(size: number): Promise<number> {
 	}, 20);
 	const execution = await runDownload(`${size}MB`);
 	clearInterval(watch);
-	expect(execution.status).toBe('success');
+	expect(execution.data.resultData.error).toBeUndefined();
 	const { data } = outputOf(execution)[0]!.binary!;
 	expect(data).toMatchObject({ mimeType: 'application/pdf', data: 'filesystem-v2' });
 	const path = data!.id!.replace('filesystem-v2:', `${instance.binaryFolder}/`);
