@@ -10,7 +10,7 @@ const files = globSync('{nodes,credentials}/**/*.ts', { cwd: projectRoot });
 
 const importsOf = (file: string): string[] => {
 	const source = readFileSync(join(projectRoot, file), 'utf8');
-	return [...source.matchAll(/from '(\.[^']+)'/g)].map(([, path]) => {
+	return [...source.matchAll(/(?:from |import\()'(\.[^']+)'/g)].map(([, path]) => {
 		const target = normalize(join(dirname(file), path!));
 		return files.find((one) => [`${target}.ts`, join(target, 'index.ts')].includes(one))!;
 	});

@@ -37,8 +37,3 @@ function leadsElsewhere(decoded: string): boolean {
 	const parts = decoded.split(/[/\\]/).map((part) => part.replace(/;.*/s, '').trim());
 	return parts.some((part) => part === '.' || part === '..');
 }
-
-/** Puts percent-encoded values into the specification's path, such as `/user/:userID`. */
-export function fillPath(path: string, values: Record<string, string> = {}): string {
-	return path.replace(/:(\w+)/g, (_, name: string) => values[name]!);
-}

@@ -1,11 +1,8 @@
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
-import type { WriteSettings } from '../run/call';
-import type { Parameters } from '../run/parameters';
-
 /** Fields that several operations share. Each operation's own stand in its file. */
 
-/** See `readUser`. */
+/** Its mode By Email goes with `usersList`. */
 export const userId: INodeProperties = {
 	displayName: 'User',
 	name: 'userId',
@@ -158,16 +155,6 @@ export const sendUnsettledKeysAgain: INodeProperties = {
 	description:
 		'Whether to send an item again whose Send Once Key was claimed before, and for which no success is stored. It may bill a second time: switch it on for one run, after you have found out that nothing was done, and while no other execution uses the key.',
 };
-
-/** Of a write that takes a Send Once Key. */
-export function readKey(
-	parameters: Parameters,
-): Pick<WriteSettings, 'sendOnceKey' | 'sendUnsettledAgain'> {
-	return {
-		sendOnceKey: parameters.sendOnceKey(),
-		sendUnsettledAgain: parameters.decision('options.sendUnsettledKeysAgain'),
-	};
-}
 
 const maxParallelRequests: INodeProperties = {
 	displayName: 'Max Parallel Requests',

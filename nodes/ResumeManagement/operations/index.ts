@@ -7,9 +7,7 @@ import type {
 	INodeType,
 } from 'n8n-workflow';
 
-import { Failure, toNodeError } from '../http/failure';
 import type { Operation } from '../run/call';
-import { runItem, runItems } from '../run/entry';
 import { get as getCustom } from './customRequest/get';
 import { send as sendCustom } from './customRequest/send';
 import { upgrade } from './plan/upgrade';
@@ -104,6 +102,7 @@ export const customOperations: INodeType['customOperations'] = dictionary(
 			operations.map((operation) => [
 				operation.value,
 				async function (this: IExecuteFunctions) {
+					const { runItems } = await pipeline();
 					return await runItems.call(this, operation);
 				},
 			]),
@@ -135,18 +134,20 @@ function operationOption({
 	};
 }
 
-/**
- * Runs the operation that the parameters name.
- * @throws NodeOperationError for any other, such as n8n's Custom API Call; nothing is sent then
- */
+/** What runs an operation. It is loaded by the first one, so that n8n, which loads each node, starts sooner. */
+async function pipeline() {
+	return await import('../run/entry');
+}
+
+/** Runs the operation that the parameters name. */
 async function runAsSingle(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const resource = this.getNodeParameter('resource', '');
 	const operation = this.getNodeParameter('operation', '');
 	const known = resources
 		.find(({ option }) => option.value === resource)
 		?.operations.find(({ value }) => value === operation);
-	if (known) return await runItem.call(this, known);
-	throw toNodeError(this.getNode(), new Failure('parameter.operation'), this.getItemIndex());
+	const { runItem } = await pipeline();
+	return await runItem.call(this, known);
 }
 
 /**

@@ -1,9 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { UserByEmail } from '../run/call';
-import type { Parameters } from '../run/parameters';
-import { readPagination } from '../run/read';
-
 /** Fields of operations that read a list. */
 
 export const returnAllOrLimit: INodeProperties[] = [
@@ -141,7 +137,7 @@ export const pagination: INodeProperties = {
 
 const byEmail = { show: { '/userId.mode': ['email'] } };
 
-/** How to read the list of users that By Email looks in: see `readUser`. */
+/** How to read the list of users that By Email looks in. */
 export const usersList: INodeProperties[] = [
 	{
 		...pagination,
@@ -160,18 +156,3 @@ export const usersList: INodeProperties[] = [
 			'Where the answer holds the list of users, which By Email looks in. Leave it empty if it is the answer itself, data, or called users.',
 	},
 ];
-
-/**
- * Reads the locator of a user.
- * @returns its ID, percent-encoded, or in the mode By Email how to find it
- * @throws Failure naming the field
- */
-export function readUser(parameters: Parameters): string | UserByEmail {
-	const user = parameters.idOrEmail('userId');
-	if (typeof user === 'string') return user;
-	return {
-		...user,
-		itemsPath: parameters.optionalText('options.usersPath'),
-		pagination: readPagination(parameters, 'usersPagination'),
-	};
-}

@@ -6,6 +6,14 @@ import { HIDDEN } from '../../shared/secrets';
 /** Properties that may hold an e-mail address. */
 export const EMAILS = ['email', 'emailaddress'];
 
+/**
+ * An e-mail address in the form that addresses are compared in: without the case of A to Z alone, as other
+ * letters, such as the Kelvin sign, would become those of another address.
+ */
+export function folded(email: string): string {
+	return email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
 /** A record's values by the name of their property, which may be spelled in several ways. */
 export type Properties = Map<string, unknown[]>;
 

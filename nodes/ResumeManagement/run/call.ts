@@ -34,13 +34,10 @@ export interface WriteSettings {
 	purchase?: Purchase;
 }
 
-/** What an operation reads from one item's parameters. */
-export interface RequestParts extends WriteSettings {
+/** What an operation reads from one item's parameters, beside what `readCall` reads for all operations. */
+export interface RequestParts extends Pick<WriteSettings, 'preview' | 'purchase'> {
 	/** If the item chooses it. */
 	method?: IHttpRequestMethods;
-	/** Values of the path's `:parameters`, percent-encoded, or what such a value is to be looked up by. */
-	path?: Record<string, string | UserByEmail>;
-	query?: IDataObject;
 	/** Sent as JSON, also when empty. */
 	body?: IDataObject;
 	isoTimestamps?: string[];
@@ -62,7 +59,7 @@ export interface Operation {
 	description: string;
 	/** What assistants that build workflows are told when they choose the operation. */
 	builderHint?: string;
-	/** Method and path as the partner API specification writes them (§4). */
+	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` has what stands for `:names`. */
 	method: IHttpRequestMethods;
 	path: string;
 	/** Whether the service changes something: see `write.ts`. */
@@ -71,11 +68,10 @@ export interface Operation {
 	answer: 'record' | 'list' | 'file';
 	fields: INodeProperties[];
 	/**
-	 * Reads and checks what one item's parameters say of the request. Those that all operations with
-	 * such an answer have, such as Simplify and Limit, are read by `readCall`.
+	 * Reads and checks what one item's parameters say of the request and no other operation has.
 	 * @throws Failure naming the field; nothing was sent then
 	 */
-	read(parameters: Parameters): RequestParts;
+	read?(parameters: Parameters): RequestParts;
 	/**
 	 * Of a write: says why an answer with the status "success" does not confirm what was asked for.
 	 * @param sent the request's body

@@ -138,14 +138,16 @@ function withProgress(node: INode, error: unknown, journal: Journal, indexes: nu
  * The other way, of n8n's loop over declarative nodes, which starts all items at once: an AI agent's
  * tools come through it (n8n-core's get-input-connection-data.ts), and what calls a node's `execute`
  * itself, such as n8n's step executor (V1StepExecutor of @n8n/node-engine-compatibility).
- * @throws NodeApiError or NodeOperationError under On Error = Stop alone
+ * @param operation undefined for one that is not the node's, such as n8n's Custom API Call
+ * @throws NodeApiError or NodeOperationError under On Error = Stop, and for an unknown operation
  */
 export async function runItem(
 	this: IExecutePaginationFunctions,
-	operation: Operation,
+	operation?: Operation,
 ): Promise<INodeExecutionData[]> {
 	const node = this.getNode();
 	const index = this.getItemIndex();
+	if (!operation) throw toNodeError(node, new Failure('parameter.operation'), index) as Error;
 	const goesOn = goesOnAfterFailure(this);
 	const outcome = async (journal?: Journal, write?: Write): Promise<Done> => {
 		if (write?.isSettled) return write.outcome();

@@ -14,19 +14,28 @@ const RETRIES = 2;
  */
 export async function readCall(run: Run, parameters: Parameters, index: number): Promise<Call> {
 	const { operation } = run;
-	const { method, path, query, body, isoTimestamps, ...settings } = operation.read(parameters);
+	const [, name = ''] = /:(\w+)/.exec(operation.path) ?? [];
+	const value = name && PATH_VALUES[name]!(parameters);
+	const query = parameters.query();
+	const { method, body, isoTimestamps, ...settings } = operation.read?.(parameters) ?? {};
+	const key = operation.write && {
+		sendOnceKey: parameters.sendOnceKey(),
+		sendUnsettledAgain: parameters.decision('options.sendUnsettledKeysAgain'),
+	};
 	const output = OUTPUTS[operation.answer](parameters, operation, isoTimestamps);
 	const retries = operation.write ? RETRIES : parameters.count('options.retries', RETRIES);
 	const credential = await run.credentials.read(index);
-	const idOf = async (user: UserByEmail) => await run.users.idOf(user, credential, retries);
+	const segment =
+		typeof value === 'string' ? value : await run.users.idOf(value, credential, retries);
 	return {
 		...settings,
+		...key,
 		index,
 		operation,
 		credential,
 		request: {
 			method: method ?? operation.method,
-			path: await fillPath(operation.path, path, idOf),
+			path: operation.path.replace(`:${name}`, () => segment),
 			query,
 			...(body && { body: JSON.stringify(body) }),
 			write: operation.write ?? false,
@@ -36,6 +45,18 @@ export async function readCall(run: Run, parameters: Parameters, index: number):
 		output,
 	};
 }
+
+/** What stands for the names in the specification's paths (§4), percent-encoded, or how it is to be found. */
+const PATH_VALUES: Record<string, (parameters: Parameters) => string | UserByEmail> = {
+	userID: (parameters) => {
+		const user = parameters.idOrEmail('userId');
+		if (typeof user === 'string') return user;
+		const itemsPath = parameters.optionalText('options.usersPath');
+		return { ...user, itemsPath, pagination: readPagination(parameters, 'usersPagination') };
+	},
+	resumeID: (parameters) => parameters.id('resumeId'),
+	path: (parameters) => parameters.path('path'),
+};
 
 /** For each kind of answer: which parameters it takes. */
 const OUTPUTS: Record<
@@ -81,7 +102,7 @@ const SET_ITEMS_PATH =
  * Reads the option of this name, where it is added.
  * @throws Failure naming the field
  */
-export function readPagination(parameters: Parameters, name: string): Pagination | undefined {
+function readPagination(parameters: Parameters, name: string): Pagination | undefined {
 	const option = `options.${name}.pagination`;
 	if (!parameters.get<unknown>(option, null)) return undefined;
 	const mode = parameters.get<Pagination['mode']>(`${option}.mode`, 'pageNumber');
@@ -96,18 +117,4 @@ export function readPagination(parameters: Parameters, name: string): Pagination
 		size: sizeName ? { [sizeName]: parameters.count(`${option}.pageSize`, 100, 1) } : {},
 		maxPages: parameters.count(`${option}.maxPages`, 100, 1),
 	};
-}
-
-/** Puts values into the specification's path, such as `/user/:userID`. */
-async function fillPath(
-	path: string,
-	values: Record<string, string | UserByEmail> = {},
-	idOf: (user: UserByEmail) => Promise<string>,
-): Promise<string> {
-	let filled = path;
-	for (const [name, value] of Object.entries(values)) {
-		const text = typeof value === 'string' ? value : await idOf(value);
-		filled = filled.replace(`:${name}`, () => text);
-	}
-	return filled;
 }

@@ -4,7 +4,7 @@ import { Failure } from '../http/failure';
 import { toSegment } from '../http/path';
 import type { Sender } from '../http/send';
 import { readList } from '../output/pages';
-import { EMAILS, idNames, idOf, propertiesOf, textsIn } from '../output/records';
+import { EMAILS, folded, idNames, idOf, propertiesOf, textsIn } from '../output/records';
 import type { UserByEmail } from './call';
 
 /** What the list of users says of e-mail addresses, in the form of {@link folded}. */
@@ -82,11 +82,6 @@ function directoryOf(elements: unknown[]): Directory {
 
 /** The list of users (partner API specification, §4.2). */
 const LIST = { method: 'GET', path: '/users', write: false, file: false } as const;
-
-/** Without the case of A to Z alone: other letters, such as the Kelvin sign, would become those of another address. */
-export function folded(email: string): string {
-	return email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-}
 
 function onlyId({ users, ids }: Directory, email: string): string {
 	const found = [...(ids.get(email) ?? [])];

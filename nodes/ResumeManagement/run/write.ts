@@ -105,8 +105,9 @@ export class Journal {
 	 * Fail are one run, so an item does not repeat itself.
 	 * @throws Failure
 	 */
-	refuseRepeated({ index, purchase }: Call): void {
-		if (!purchase) return;
+	refuseRepeated({ index, purchase, sendOnceKey }: Call): void {
+		// A key tells its purchase from others.
+		if (!purchase || sendOnceKey) return;
 		const buyer = this.buyers.get(purchase.id) ?? index;
 		this.buyers.set(purchase.id, buyer);
 		if (buyer === index || purchase.mayRepeat) return;

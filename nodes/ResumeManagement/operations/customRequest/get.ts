@@ -11,8 +11,4 @@ export const get: Operation = {
 	path: '/:path',
 	answer: 'record',
 	fields: [customPath, simplify, readOptions(fieldsToReturn)],
-	read: (parameters) => ({
-		path: { path: parameters.path('path') },
-		query: parameters.query(),
-	}),
 };

@@ -4,7 +4,6 @@ import {
 	customPath,
 	options,
 	queryParameters,
-	readKey,
 	sendOnceKey,
 	sendUnsettledKeysAgain,
 	simplify,
@@ -49,12 +48,6 @@ export const send: Operation = {
 		const body = parameters.body();
 		// A body says nothing with DELETE, and some servers refuse one (RFC 9110, §9.3.5).
 		const isLeftOut = method === 'DELETE' && Object.keys(body).length === 0;
-		return {
-			method,
-			path: { path: parameters.path('path') },
-			query: parameters.query(),
-			...(!isLeftOut && { body }),
-			...readKey(parameters),
-		};
+		return { method, ...(!isLeftOut && { body }) };
 	},
 };

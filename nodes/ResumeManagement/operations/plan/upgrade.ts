@@ -2,8 +2,8 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { exactText, isObject } from '../../../shared/json';
 import type { Operation } from '../../run/call';
-import { folded } from '../../run/users';
-import { options, readKey, sendOnceKey, sendUnsettledKeysAgain, simplify } from '../fields';
+import { folded } from '../../output/records';
+import { options, sendOnceKey, sendUnsettledKeysAgain, simplify } from '../fields';
 
 /** The subscription record's Unix timestamps, in seconds (partner API specification, §2). */
 const TIMESTAMPS = ['created', 'current_period_start', 'current_period_end'];
@@ -102,17 +102,13 @@ export const upgrade: Operation = {
 		const planId = parameters.text('planId');
 		const email = parameters.email('email');
 		const aiTokenId = parameters.optionalText('aiTokenId');
-		const settings = { ...readKey(parameters), preview: parameters.decision('preview') };
+		const preview = parameters.decision('preview');
 		const mayRepeat = parameters.decision('options.allowRepeatedUpgrades');
 		const isIso = parameters.get<string>('options.timestamps', 'unix') === 'iso';
-		const { preview, sendOnceKey } = settings;
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
-			...settings,
-			// What has a key is told from other purchases by it.
-			...(!sendOnceKey && {
-				purchase: { id: JSON.stringify([preview, folded(email), planId]), mayRepeat },
-			}),
+			preview,
+			purchase: { id: JSON.stringify([preview, folded(email), planId]), mayRepeat },
 			...(isIso ? { isoTimestamps: TIMESTAMPS } : { hint: UNIX_SECONDS }),
 		};
 	},

@@ -2,13 +2,12 @@ import type { Operation } from '../../run/call';
 import {
 	bodyFields,
 	options,
-	readKey,
 	sendOnceKey,
 	sendUnsettledKeysAgain,
 	simplify,
 	userId,
 } from '../fields';
-import { readUser, usersList } from '../listFields';
+import { usersList } from '../listFields';
 
 export const create: Operation = {
 	value: 'create',
@@ -26,9 +25,5 @@ export const create: Operation = {
 		simplify,
 		options(sendUnsettledKeysAgain, ...usersList),
 	],
-	read: (parameters) => ({
-		path: { userID: readUser(parameters) },
-		body: parameters.body(),
-		...readKey(parameters),
-	}),
+	read: (parameters) => ({ body: parameters.body() }),
 };

@@ -40,8 +40,4 @@ export const download: Operation = {
 			},
 		),
 	],
-	read: (parameters) => ({
-		path: { resumeID: parameters.id('resumeId') },
-		query: parameters.query(),
-	}),
 };

@@ -10,8 +10,4 @@ export const get: Operation = {
 	path: '/resume/:resumeID',
 	answer: 'record',
 	fields: [...resumeId, simplify, readOptions(fieldsToReturn)],
-	read: (parameters) => ({
-		path: { resumeID: parameters.id('resumeId') },
-		query: parameters.query(),
-	}),
 };

@@ -1,6 +1,6 @@
 import type { Operation } from '../../run/call';
 import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
-import { itemsPath, pagination, readUser, returnAllOrLimit, usersList } from '../listFields';
+import { itemsPath, pagination, returnAllOrLimit, usersList } from '../listFields';
 
 export const getAll: Operation = {
 	value: 'getAll',
@@ -16,8 +16,4 @@ export const getAll: Operation = {
 		simplify,
 		readOptions(fieldsToReturn, itemsPath, pagination, ...usersList),
 	],
-	read: (parameters) => ({
-		path: { userID: readUser(parameters) },
-		query: parameters.query(),
-	}),
 };

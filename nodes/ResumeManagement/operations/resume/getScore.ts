@@ -10,8 +10,4 @@ export const getScore: Operation = {
 	path: '/resume/:resumeID/score',
 	answer: 'record',
 	fields: [...resumeId, simplify, readOptions(fieldsToReturn)],
-	read: (parameters) => ({
-		path: { resumeID: parameters.id('resumeId') },
-		query: parameters.query(),
-	}),
 };

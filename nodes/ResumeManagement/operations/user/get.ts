@@ -1,6 +1,6 @@
 import type { Operation } from '../../run/call';
 import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
-import { readUser, usersList } from '../listFields';
+import { usersList } from '../listFields';
 
 export const get: Operation = {
 	value: 'get',
@@ -11,8 +11,4 @@ export const get: Operation = {
 	path: '/user/:userID',
 	answer: 'record',
 	fields: [userId, simplify, readOptions(fieldsToReturn, ...usersList)],
-	read: (parameters) => ({
-		path: { userID: readUser(parameters) },
-		query: parameters.query(),
-	}),
 };

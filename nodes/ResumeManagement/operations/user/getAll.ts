@@ -11,7 +11,4 @@ export const getAll: Operation = {
 	path: '/users',
 	answer: 'list',
 	fields: [...returnAllOrLimit, simplify, readOptions(fieldsToReturn, itemsPath, pagination)],
-	read: (parameters) => ({
-		query: parameters.query(),
-	}),
 };
