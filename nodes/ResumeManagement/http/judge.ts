@@ -130,7 +130,7 @@ function unreadable(body: unknown, httpStatus: number): Failure {
 }
 
 /**
- * Whether a body contradicts a status that says no: it reports a success or holds a record, or may have
+ * Whether a body contradicts the status of a refusal: it reports a success or holds a record, or may have
  * done so before it was cut.
  */
 function mayBeSuccess(body: unknown): boolean {

@@ -83,7 +83,7 @@ export interface Connection {
 }
 
 /**
- * Sends a request, again where that may help, and reads its answer, whatever its HTTP status.
+ * Sends a request, repeats it where that may help, and reads its answer, whatever its HTTP status.
  * @throws Failure
  */
 export async function exchange<T>(
@@ -188,8 +188,8 @@ export function leave(body: Readable, abort: AbortController): void {
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * A Base URL without TLS is on this machine, so nothing else may be connected to: n8n's environment may name a
- * proxy, which could read the key. A socket that is bound to the loopback address reaches no other machine.
+ * A Base URL without TLS is one of this machine, and the request must not leave it: n8n's environment may name
+ * a proxy, which could read the key. A socket that is bound to the loopback address reaches no other machine.
  * (n8n 1 has no such setting: docs/credentials.md.)
  * @throws Failure where the user's own proxy is elsewhere
  */

@@ -70,7 +70,7 @@ export async function storeFile(
 		connection,
 	);
 	const { secrets, helpers, cancelled } = connection;
-	// Hidden before the name is cut, and again, as what is left out of it may have stood within a secret.
+	// Hidden before the name is cut, and again after it: without its unsafe characters, it may hold a secret.
 	const hiddenName = hideSecrets(safeFileName(hideSecrets(name, secrets)), secrets);
 	const fileName = safeFileName(settings.fileName) || hiddenName || 'resume';
 	let lost: unknown;

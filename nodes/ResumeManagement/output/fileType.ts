@@ -3,7 +3,7 @@ import { Failure, type FailureId } from '../http/failure';
 import type { AnswerBody } from '../http/judge';
 
 /**
- * How the files start that a resume or a picture of one comes in, in hex: DOCX and ODT are ZIP, DOC is OLE2
+ * The first bytes, in hex, of the files that a resume or a picture of one comes in: DOCX and ODT are ZIP, DOC is OLE2
  * (WHATWG's MIME Sniffing Standard; the file command's magic numbers for RTF, OLE2 and TIFF). Readers of PDF and
  * RTF accept a byte order mark and blanks before.
  */

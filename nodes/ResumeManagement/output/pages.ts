@@ -31,8 +31,8 @@ export interface Pagination {
 }
 
 /**
- * Reads a list: the one in the only answer, or with Pagination page by page, until there are as many
- * elements as Limit allows, or the service says that there is no more. A short page does not say so, as
+ * Reads a list: from one answer or, with Pagination, page by page, until there are as many elements as
+ * Limit allows, or the service says that there are no more. A short page does not say so, as
  * a service may leave out what the account may not see.
  * @param request sends one request with these query parameters
  * @throws Failure also where all of a list is wanted, and what came is not all of it for sure

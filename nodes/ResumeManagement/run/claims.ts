@@ -34,8 +34,8 @@ export interface ClaimContext {
  * Sends what a key stands for unless this workflow has sent the key before, in whatever execution and by
  * whatever node. Claim and success are two things:
  *
- * - The claim is of the key alone. Only who inserts it into n8n's database sends. It is released only when
- *   the service certainly did nothing, so a process that is killed in between leaves the key claimed.
+ * - The claim is of the key alone. Only the execution that inserts it into n8n's database sends. It is
+ *   released only when the service certainly did nothing, so a killed process leaves the key claimed.
  * - The success is of key, account and request. It is stored when the service has confirmed it, and only
  *   this very request is answered by it.
  */
@@ -60,14 +60,14 @@ export class Claims {
 		const rows = new Rows(this.context, call);
 		const sendAgain = call.sendUnsettledAgain === true && !this.claimed.has(sendOnceKey);
 		const number = await this.claim(rows, sendAgain).catch((error: unknown) => {
-			// What n8n's database could not do is no reason to send without a claim.
+			// Where n8n's database fails, nothing is sent without a claim.
 			throw error instanceof Failure ? error : notClaimed();
 		});
 		if (number === undefined) {
 			return { kind: 'json', json: { alreadySent: true, sendOnceKey, outcome: 'succeeded' } };
 		}
 		this.claimed.add(sendOnceKey);
-		// While it is sent. Without it, only the words of a later error are less exact.
+		// Stored while the request is on its way. If it is missing, a later error is only less exact.
 		const described = rows.describe(number).catch(() => {});
 		const answer = await send().catch(async (error: unknown) => {
 			await described;
@@ -184,8 +184,8 @@ class Rows {
 		// Where another execution inserts the row first, the database refuses this insertion.
 		const isNew = await this.add(row).catch(() => false);
 		if ((await this.count(row)) === 1) return isNew;
-		// Other keys are in the row: n8n has not taken the name that was given to it. Never so that
-		// the row is left empty, since then no INSERT would decide any more.
+		// The row holds other keys, so n8n did not use the given name. Only our key is removed: with an
+		// empty row, no INSERT would decide any more.
 		if (isNew)
 			await this.ask(row, ({ removeProcessed }) => removeProcessed?.([row], 'node', OPTIONS));
 		throw notClaimed();

@@ -194,7 +194,7 @@ function startRun(
 }
 
 /**
- * Whether failures are data. A tool's are told to its agent: of what a tool throws, version 2 of n8n's
+ * Whether a failed item is returned as data. A tool's is told to its agent: of what a tool throws, version 2 of n8n's
  * AI Agent tells the model nothing, and version 3 the message without the advice; on n8n 1.x it ends
  * the execution.
  */

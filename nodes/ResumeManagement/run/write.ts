@@ -45,7 +45,7 @@ export class Write {
 	}
 
 	/**
-	 * Sends it, unless that might have it carried out twice.
+	 * Sends it, unless it might then be carried out twice.
 	 * @param send whatever it throws that is not a {@link Failure} leaves the outcome unknown
 	 * @throws Failure
 	 */
@@ -101,7 +101,7 @@ export class Journal {
 	}
 
 	/**
-	 * Refuses an item that would buy what another item of the run buys already. The attempts of Retry On
+	 * Refuses an item that makes the same purchase as another item of the run. The attempts of Retry On
 	 * Fail are one run, so an item does not repeat itself.
 	 * @throws Failure
 	 */
