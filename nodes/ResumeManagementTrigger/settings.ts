@@ -8,7 +8,7 @@ import {
 import { isObject } from '../shared/json';
 import { type Secrets, secretsOf } from '../shared/secrets';
 import { MOST_TOLERANCE, properties } from './properties';
-import { standardKey, type Verification, withoutPrefix } from './verify';
+import { standardKey, type Verification } from './verify';
 
 /** The values of the node's fields, by their names, and what the trigger needs of its credential. */
 export interface Settings extends Verification {
@@ -119,7 +119,5 @@ async function readCredential(
 				'Such a secret is Base64, usually after the prefix whsec_. Enter the whole secret in the credential, or choose another verification.',
 		});
 	}
-	// What is left without the prefix is the secret, and is found in the whole text, too.
-	const hidden = [...webhookSecrets.map(withoutPrefix), text(credential.privateKey)];
-	return { webhookSecrets, secrets: secretsOf(hidden) };
+	return { webhookSecrets, secrets: secretsOf([...webhookSecrets, credential.privateKey]) };
 }

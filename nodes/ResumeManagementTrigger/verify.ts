@@ -73,14 +73,9 @@ export function signedId(settings: Verification, delivery: Delivery): string | u
 	return header(delivery, STANDARD_HEADERS[0]!);
 }
 
-/** The Base64 of a Standard Webhooks secret, which often follows `whsec_`. */
-export function withoutPrefix(secret: string): string {
-	return secret.replace(/^whsec_/, '');
-}
-
-/** The key of a Standard Webhooks secret; undefined for any other text. */
+/** The key of a Standard Webhooks secret, which often follows `whsec_`; undefined for any other text. */
 export function standardKey(secret: string): Buffer | undefined {
-	const text = withoutPrefix(secret);
+	const text = secret.replace(/^whsec_/, '');
 	const key = Buffer.from(text, 'base64');
 	const isBase64 = key.toString('base64').slice(0, text.length) === text;
 	return key.length > 0 && isBase64 ? key : undefined;
@@ -124,9 +119,10 @@ function readProof(settings: Verification, values: string[]): Proof {
 	return { parts, prefix: 'v1=', encoding: 'hex', signed: [time] };
 }
 
-/** What follows the prefix, in those that have it. */
+/** What follows the prefix, in those that have it. A blank may stand in between, as in `HMAC 5257…`. */
 function valuesOf(parts: string[], prefix: string): string[] {
-	return parts.filter((part) => part.startsWith(prefix)).map((part) => part.slice(prefix.length));
+	const matching = parts.filter((part) => part.startsWith(prefix));
+	return matching.map((part) => part.slice(prefix.length).trim());
 }
 
 /** A signature as it is compared: hex in any case, base64 with or without padding. */

@@ -37,6 +37,9 @@ export function plainName(name: string): string {
 /** Levels. n8n itself fails on an item with thousands of nested levels. */
 const DEEPEST = 500;
 
+/** Objects and arrays in one text: each takes twenty times the memory of its `{},`. */
+const MOST_OBJECTS = 1_000_000;
+
 /**
  * The text of a body.
  * @param contentType its header, which may name a character set; JSON without one is UTF-8 (RFC 8259, §8.1)
@@ -44,9 +47,11 @@ const DEEPEST = 500;
  */
 export function decodeText(bytes: Uint8Array, contentType?: unknown): string | undefined {
 	const [, charset = 'utf-8'] =
-		/;\s*charset\s*=\s*"?([^\s";]+)/i.exec(String(contentType ?? '')) ?? [];
+		/;\s*charset\s*=\s*["']?([^\s"';,]+)/i.exec(String(contentType ?? '')) ?? [];
 	try {
-		return new TextDecoder(charset, { fatal: true }).decode(bytes);
+		// MySQL's name for UTF-8 is one that stands in headers, too.
+		const label = charset.replace(/^utf8mb[34]$/i, 'utf-8');
+		return new TextDecoder(label, { fatal: true }).decode(bytes);
 	} catch {
 		return undefined;
 	}
@@ -55,7 +60,7 @@ export function decodeText(bytes: Uint8Array, contentType?: unknown): string | u
 /**
  * The value of a JSON text. A number that JavaScript can't hold exactly becomes a text with its digits.
  * @param inexact takes these numbers in, as they are written without a sign
- * @returns the text itself where it is not JSON, or is nested too deeply
+ * @returns the text itself where it is not JSON, is nested too deeply, or has too many objects
  */
 export function parseJson(text: string, inexact: string[] = []): unknown {
 	try {
@@ -72,17 +77,18 @@ export function parseJson(text: string, inexact: string[] = []): unknown {
  * The same JSON with quotes around the numbers that are not exact. Node.js 20, which runs n8n 1, has no
  * other way: its JSON.parse does not show a number's source.
  * @param inexact see {@link parseJson}
- * @throws RangeError where it is nested too deeply
+ * @throws RangeError where it is nested too deeply, or has too many objects
  */
 function withExactNumbers(json: string, inexact: string[]): string {
 	const parts: string[] = [];
 	let copied = 0;
 	let depth = 0;
+	let objects = 0;
 	for (let at = 0; at < json.length; at++) {
 		const code = json.charCodeAt(at);
 		if (code === QUOTE) at = endOfText(json, at);
 		else if (code === BRACKET || code === BRACE) {
-			if (++depth > DEEPEST) throw new RangeError('Too many levels');
+			if (++depth > DEEPEST || ++objects > MOST_OBJECTS) throw new RangeError('Too much');
 		} else if (code === BRACKET + 2 || code === BRACE + 2) depth--;
 		else if (code >= ZERO && code <= NINE) {
 			const end = endOfNumber(json, at);
@@ -124,9 +130,11 @@ function endOfNumber(json: string, start: number): number {
 
 /** A whole number without an exponent, such as an ID, is exact if it is a safe integer. */
 function isExact(number: string): boolean {
-	if (number.length >= 400) return false;
+	// So many digits are more than a number has, and take time.
+	if (number.length > 40) return false;
 	const value = Number(number);
 	if (/^\d+$/.test(number)) return Number.isSafeInteger(value);
+	if (String(value) === number) return true;
 	return normalized(number) === normalized(String(value));
 }
 

@@ -15,10 +15,13 @@ export type Secrets = RegExp;
 /**
  * What finds these secrets as they are, in hex, in base64, and with any of their characters escaped, also
  * several times over: for a URL, for JSON or for HTML. Each repetition in the pattern is bounded, and a
- * match starts with the secret's first character, so that no text takes long to search.
+ * match starts with the secret's first character, so that no text takes long to search. The blanks around a
+ * secret and the prefix of Standard Webhooks are no part of it.
  */
-export function secretsOf(secrets: string[]): Secrets {
+export function secretsOf(secrets: unknown[]): Secrets {
 	const forms = secrets
+		.filter((secret) => typeof secret === 'string')
+		.map((secret) => secret.trim().replace(/^whsec_/, ''))
 		.filter(({ length }) => length >= SHORTEST)
 		.map((secret) => secret.slice(0, LONGEST))
 		.flatMap((secret) => [
@@ -99,13 +102,15 @@ export function holdsSecret(text: string, secrets: Secrets): boolean {
 	return text.search(secrets) >= 0;
 }
 
+/** An escape of JSON for a character that needs none; the pattern knows those of the secret itself alone. */
+const NEEDLESS_ESCAPE = /\\u00[0-7]/i;
+
 /**
  * A value with the secrets replaced in all its texts, numbers and names.
- * @param json that it was parsed from: where neither a secret nor an escaped character is in it, no text of
- * the value can hold one
+ * @param json that it was parsed from: where it holds none, no text of the value can hold one
  */
 export function hideSecrets<T>(value: T, secrets: Secrets, json?: string): T {
-	const mayHold = json === undefined || json.includes('\\') || holdsSecret(json, secrets);
+	const mayHold = json === undefined || NEEDLESS_ESCAPE.test(json) || holdsSecret(json, secrets);
 	return mayHold ? (hidden(value, secrets) as T) : value;
 }
 

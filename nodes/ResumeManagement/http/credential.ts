@@ -111,14 +111,10 @@ function toCredential(data: ICredentialDataDecryptedObject): Credential {
 	if (typeof privateKey !== 'string' || !/^[\x21-\x7e]+$/.test(privateKey)) {
 		throw new Failure('credential.privateKey');
 	}
-	const secrets = [privateKey, webhookSecret, olderWebhookSecret]
-		.filter((secret) => typeof secret === 'string')
-		// The trigger ignores blanks around a webhook secret.
-		.flatMap((secret) => [secret, secret.trim()]);
 	return {
 		baseUrl: baseUrl.replace(/\/+$/, ''),
 		privateKey,
 		decrypted: { id: '', name: CREDENTIAL_TYPE, type: CREDENTIAL_TYPE, data },
-		secrets: secretsOf([...new Set(secrets)]),
+		secrets: secretsOf([privateKey, webhookSecret, olderWebhookSecret]),
 	};
 }

@@ -69,10 +69,13 @@ export function unconfirmedByStatus(body: AnswerBody): string | undefined {
 		: 'it has no status';
 }
 
+/** What a service may write for an error code where there is none. */
+const NO_ERROR = ['', '0', 'false'];
+
 /** Whether a body says that something failed, in whatever case of letters, or by a code alone. */
 export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
-	return /^error$/i.test(toText(body.status)) || (body.errorCode ?? '') !== '';
+	return /^error$/i.test(toText(body.status)) || !NO_ERROR.includes(String(body.errorCode ?? ''));
 }
 
 /** An envelope that reports an error. */
@@ -134,7 +137,11 @@ function unreadable(body: unknown, httpStatus: number): Failure {
  * done so before it was cut.
  */
 function mayBeSuccess(body: unknown): boolean {
-	if (isObject(body)) return /^success$/i.test(String(body.status)) || isObject(body.data);
+	if (isObject(body)) {
+		const values = Object.entries(body).filter(([name]) => !/^(error|detail)s?$/i.test(name));
+		const isRecord = values.some(([, value]) => value === true || isObject(value));
+		return isRecord || /^success$/i.test(String(body.status));
+	}
 	return typeof body === 'string' ? /^\s*[[{"]|\0|"success"/.test(body) : body !== null;
 }
 

@@ -104,8 +104,13 @@ export function locateFile(answer: AnswerBody, path: string): Located {
 }
 
 function linkOrBytes(text: string): Located | undefined {
-	if (/^https?:\/\/\S{1,8192}$/i.test(text)) return { link: text };
-	const base64 = text.replace(/[\r\n]/g, '');
+	const link = text.trim();
+	if (/^https?:\/\/.{1,8192}$/i.test(link)) return { link };
+	const base64 = link
+		.replace(/^data:[^,]{0,200};base64,/i, '')
+		.replace(/\s*[\r\n]\s*/g, '')
+		.replaceAll('-', '+')
+		.replaceAll('_', '/');
 	// A hash in hex is not base64.
 	if (base64.length < SHORTEST_BASE64 || !/[^\da-f]/i.test(base64)) return undefined;
 	const bytes = Buffer.from(base64, 'base64');

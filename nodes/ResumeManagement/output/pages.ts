@@ -98,6 +98,9 @@ class Reading {
 	/** The largest one given: while records are removed, others move to pages that were read already. */
 	private total = 0;
 
+	/** How many have been read. */
+	private pages = 0;
+
 	constructor(
 		private readonly pagination: Pagination,
 		private readonly settings: ReadSettings,
@@ -174,7 +177,8 @@ class Reading {
 		// Counted by the records that came, not by those that were asked for.
 		if (mode === 'offset') return length > 0 ? Number(this.position) + length : undefined;
 		const cursor = valueAt(answer, cursorPath);
-		if (!cursor && cursor !== 0) return undefined;
+		// Some services write 0 for none, as Redis does.
+		if (!cursor || cursor === '0') return undefined;
 		const text = exactText(cursor);
 		// A cursor with a secret, which has been hidden, would lead elsewhere.
 		if (text !== undefined && !text.includes(HIDDEN)) return text;
@@ -183,11 +187,14 @@ class Reading {
 
 	/** Whether there is more, as the answer says; undefined where it does not. */
 	private more(reply: Reply, length: number, next: Position): boolean | undefined {
-		const signs = signsOf(reply, this.path);
-		this.total = Math.max(this.total, signs.total);
-		const link = (this.pagination.mode === 'cursor' && next !== undefined) || signs.link;
+		const { flag, link, total, pages } = signsOf(reply, this.path);
+		this.total = Math.max(this.total, total);
+		this.pages++;
+		// A last page may have a cursor, too.
+		if (this.pagination.mode === 'cursor') return flag ?? (next !== undefined || link);
 		// After the last record, some services link to a next page for ever.
-		return length > 0 ? signs.flag || (link ?? signs.flag) : (signs.flag ?? link);
+		const more = length > 0 ? flag || (link ?? flag) : (flag ?? link);
+		return more ?? (pages > 0 ? pages > this.pages : undefined);
 	}
 
 	/**

@@ -44,13 +44,17 @@ export function signsOf({ body, headers }: Reply, path: string): Signs {
 	const isLast = valuesOf(['last']).map((last) => (typeof last === 'boolean' ? !last : undefined));
 	return {
 		flag: anyMore([...valuesOf(FLAGS), ...isLast]),
-		link: /;\s*rel="?next\b/i.test(String(headers.link ?? '')) || anyMore(valuesOf(LINKS)),
+		link: /;\s*rel="?[^";,]*\bnext\b/i.test(String(headers.link ?? '')) || anyMore(valuesOf(LINKS)),
 		total: largest([...valuesOf(TOTALS), headers['x-total-count'], range]),
 		pages: largest(valuesOf(PAGES)),
 	};
 }
 
 function propertiesIn(value: unknown, levels: number): Array<[name: string, value: unknown]> {
+	// Such as `links: [{ rel: 'next', href: '…' }]`, but not a list of records.
+	if (Array.isArray(value) && value.length <= 10) {
+		return value.filter(isObject).map(({ rel, href }) => [plainName(String(rel)), href]);
+	}
 	if (!isObject(value) || levels === 0) return [];
 	return Object.entries(value).flatMap(([name, inner]) => {
 		const plain = plainName(name);

@@ -86,32 +86,29 @@ export class Claims {
 		else await rows.release(number).catch(() => this.hint(NOT_RELEASED));
 	}
 
-	/** The number of the claim that was won; undefined where this very request has succeeded before. */
+	/**
+	 * Claims the key, or waits for the execution that has claimed it.
+	 * @returns the number of the claim; undefined where this very request has succeeded before
+	 * @throws Failure that says why it is neither
+	 */
 	private async claim(rows: Rows, sendAgain: boolean): Promise<number | undefined> {
-		const taken = await rows.claims();
-		if (taken === 0 && (await rows.take(0))) return 0;
-		const reason = await this.settled(rows);
-		if (typeof reason !== 'string') return reason;
-		// Where several executions find the same claims, only one adds the next.
-		if (sendAgain && taken > 0 && (await rows.take(taken))) return taken;
-		throw new Failure(
-			reason,
-			{},
-			reason === 'key.held' ? { held: true, mayHaveHappened: false } : {},
-		);
-	}
-
-	/** Waits for the execution that has the claim; its number or undefined as above, or why it is neither. */
-	private async settled(rows: Rows): Promise<number | undefined | 'key.unsettled' | 'key.held'> {
+		let first: number | undefined;
 		for (;;) {
+			// Before any claim is made: that of the success may have been released.
 			if (await rows.has(rows.success)) return undefined;
 			const taken = await rows.claims();
 			if (taken === 0 && (await rows.take(0))) return 0;
+			first ??= taken;
 			const differences = await rows.differences(taken - 1);
 			if (differences.length > 0) throw otherRequest(differences);
-			if (await rows.has(rows.held(taken - 1))) return 'key.held';
+			const isHeld = await rows.has(rows.held(taken - 1));
 			this.waitsUntil ??= Date.now() + PATIENCE;
-			if (Date.now() >= this.waitsUntil || this.cancelled?.aborted) return 'key.unsettled';
+			if (isHeld || Date.now() >= this.waitsUntil || this.cancelled?.aborted) {
+				// Where several executions find the same claims, only one adds the next.
+				if (sendAgain && first > 0 && (await rows.take(first))) return first;
+				if (isHeld) throw new Failure('key.held', {}, { held: true, mayHaveHappened: false });
+				throw new Failure('key.unsettled');
+			}
 			await pause(LOOK_INTERVAL, this.cancelled);
 		}
 	}
@@ -148,13 +145,15 @@ class Rows {
 
 	constructor(
 		private readonly context: ClaimContext,
-		{ credential, request, sendOnceKey }: Call,
+		{ credential, operation, request, sendOnceKey }: Call,
 	) {
 		this.key = sendOnceKey;
 		const { method, path, query = {}, body = '' } = request;
 		this.parts = [
 			['Base URL', credential.baseUrl],
 			['Private Key', credential.privateKey],
+			// What confirms a success differs from operation to operation.
+			['operation', operation.path],
 			['method and path', `${method} ${path}`],
 			['content', JSON.stringify([query, body])],
 		];
@@ -204,8 +203,9 @@ class Rows {
 		return this.parts.filter((_, index) => !isThere[index]).map(([label]) => label);
 	}
 
-	/** Removes a claim: its description first, the claim itself last. */
+	/** Removes a claim: its description first, the claim itself last. One that another has followed stays. */
 	async release(number: number): Promise<void> {
+		if (await this.has(this.name('claim', number + 1))) return;
 		const rows = [...this.description(number).reverse(), this.name('claim', number)];
 		for (const row of rows) {
 			await this.ask(row, ({ clearAllProcessedItems }) =>

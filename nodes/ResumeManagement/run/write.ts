@@ -105,11 +105,12 @@ export class Journal {
 	 * Fail are one run, so an item does not repeat itself.
 	 * @throws Failure
 	 */
-	refuseRepeated({ index, purchase, sendOnceKey }: Call): void {
+	refuseRepeated({ index, purchase, sendOnceKey, credential }: Call): void {
 		// A key tells its purchase from others.
 		if (!purchase || sendOnceKey) return;
-		const buyer = this.buyers.get(purchase.id) ?? index;
-		this.buyers.set(purchase.id, buyer);
+		const id = JSON.stringify([credential.baseUrl, credential.privateKey, purchase.id]);
+		const buyer = this.buyers.get(id) ?? index;
+		this.buyers.set(id, buyer);
 		if (buyer === index || purchase.mayRepeat) return;
 		throw new Failure('write.repeated', { buyer }, { mayHaveHappened: false });
 	}

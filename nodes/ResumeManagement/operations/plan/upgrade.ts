@@ -2,7 +2,8 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { exactText, isObject } from '../../../shared/json';
 import type { Operation } from '../../run/call';
-import { folded } from '../../output/records';
+import { reportsError } from '../../http/judge';
+import { EMAILS, folded, propertiesOf, textsIn } from '../../output/records';
 import { options, sendOnceKey, sendUnsettledKeysAgain, simplify } from '../fields';
 
 /** The subscription record's Unix timestamps, in seconds (partner API specification, §2). */
@@ -115,8 +116,9 @@ export const upgrade: Operation = {
 	unconfirmed: (answer, { planId, email }) => {
 		const { data } = answer as IDataObject;
 		if (!isObject(data)) return 'it holds no subscription';
-		if ((data.errorCode ?? '') !== '') return 'its subscription has an error code';
-		if (typeof data.email === 'string' && folded(data.email) !== folded(String(email))) {
+		if (reportsError(data as unknown)) return 'its subscription reports an error';
+		const emails = textsIn(propertiesOf(data), EMAILS).map(folded);
+		if (emails.some((one) => one !== folded(String(email)))) {
 			return 'its subscription is of another person';
 		}
 		// The plan that the user is now on is the one that was asked for (§3).
