@@ -1,8 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
-import { projectRoot } from '../host/paths.mts';
-import { table, withBlock } from '../scripts/blocks.mts';
+import { table, writeBlock } from '../scripts/blocks.mts';
 import { isMet, ratio, summarize, type Row } from './row.mts';
 
 export function printTable(rows: Row[]): void {
@@ -11,9 +8,7 @@ export function printTable(rows: Row[]): void {
 
 /** Writes the figures of docs/benchmarks.md. */
 export async function writeReport(rows: Row[], n8nVersion: string): Promise<void> {
-	const file = join(projectRoot, 'docs', 'benchmarks.md');
-	const page = await readFile(file, 'utf8');
-	await writeFile(file, withBlock(page, 'figures', content(rows, n8nVersion)));
+	await writeBlock('docs/benchmarks.md', 'figures', content(rows, n8nVersion));
 }
 
 function cells(row: Row): Record<string, string> {
