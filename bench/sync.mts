@@ -13,7 +13,8 @@ import { SANDBOX_KEYS } from '../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../sandbox/server.mts';
 import { Store } from '../sandbox/store.mts';
 import { table, writeBlock } from '../scripts/blocks.mts';
-import { memory, processorSeconds, resetPeak, startInstance, type Instance } from './instance.mts';
+import { startInstance, type Instance } from './instance.mts';
+import { memory, processorSeconds, resetPeak } from './memory.mts';
 
 const head = [
 	...['Users', 'Night', 'Time', 'Requests', '… a second', 'ms of processor each'],
@@ -110,8 +111,7 @@ async function measure(instance: Instance, sandbox: Sandbox): Promise<string[][]
 	await instance.api.runWorkflow(id, 'Every night');
 	const scored = () => requests.filter(({ url }) => url.endsWith('/score')).length;
 	while (scored() < resumes / 8) await sleep(50);
-	process.kill(instance.n8n.pid, 'SIGKILL');
-	await instance.n8n.ended;
+	await instance.n8n.kill();
 	await instance.restart(env);
 	// What docs/scheduled-sync.md says to do after a run was killed, to run again at once.
 	const { id: runs } = await readTable(instance, 'Sync nights');

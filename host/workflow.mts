@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { INode } from 'n8n-workflow';
+import type { INode, INodeParameters } from 'n8n-workflow';
 import type { WorkflowDefinition } from './rest.mts';
 
 /** A node, of which only name and type have to be told. */
@@ -35,4 +35,14 @@ export function chain(
 		})),
 		connections: { ...Object.fromEntries(links), ...more.connections },
 	};
+}
+
+/** A node Edit Fields, as the examples' Settings is, with other values. */
+export function withValues(node: INode, values: Record<string, unknown>): INode {
+	const { assignments } = node.parameters.assignments as unknown as {
+		assignments: Array<{ name: string; value: unknown }>;
+	};
+	const changed = assignments.map((one) => ({ ...one, value: values[one.name] ?? one.value }));
+	const parameters = { assignments: { assignments: changed } as INodeParameters };
+	return { ...node, parameters: { ...node.parameters, ...parameters } };
 }
