@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INodeCredentials } from 'n8n-workflow';
@@ -30,8 +30,6 @@ export interface Instance {
 	n8n: N8n;
 	version: string;
 	folder: string;
-	/** Size of the package's tarball, in bytes. */
-	packedBytes: number;
 	credential(definition: CredentialDefinition): Promise<INodeCredentials>;
 	/** Runs a new workflow, and removes the files that it has stored. */
 	run(measured: Measured): Promise<Run>;
@@ -69,7 +67,6 @@ export async function startInstance(commit?: string): Promise<Instance> {
 		...(await start()),
 		version: (JSON.parse(manifest) as { version: string }).version,
 		folder,
-		packedBytes: (await stat(tarball)).size,
 		credential: async (definition) => {
 			const { id, name } = await instance.api.createCredential(definition);
 			return { [definition.type]: { id, name } };

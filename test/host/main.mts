@@ -50,8 +50,9 @@ async function main(args: string[]): Promise<number> {
 		'--selectProjects=host',
 		// Each worker runs an n8n.
 		'--maxWorkers=2',
-		...['--json', `--outputFile=${output}`],
 		...ignored.map((name) => `--testPathIgnorePatterns=/test/host/${name}\\.test`),
+		// After those patterns, of which jest would take the arguments that follow for more.
+		...['--json', `--outputFile=${output}`],
 	];
 	const jest = join(projectRoot, 'node_modules', 'jest', 'bin', 'jest.js');
 	const { status } = spawnSync(process.execPath, [jest, ...flags, ...args], {
