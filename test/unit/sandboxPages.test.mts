@@ -5,14 +5,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import axios from 'axios';
 
-import { rejection, type Verification } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { SANDBOX_AI_TOKENS, SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.mts';
-import { settingsOf } from '../support/proofs.mts';
 import { runSandbox } from '../support/sandboxCommand.mts';
-import { startReceiver, type Answer, type ReceivedDelivery } from '../support/sandboxReceiver.mts';
+import { startReceiver, type Answer } from '../support/sandboxReceiver.mts';
 
-/** The sandbox beside its API: the console, the webhooks and the command. */
+/**
+ * The sandbox beside its API: the console, the webhooks and the command. How it signs is tested with the
+ * trigger of a real n8n, in test/host/trigger.test.mts.
+ */
 
 const SECTION = 'section-0001';
 
@@ -138,38 +139,6 @@ it('tells every webhook of a section that is saved, in the words of the event', 
 	}
 	expect((await open('/resumes/resume-001')).html).toContain('>\n\nTwo\nlines</textarea>');
 	expect((await open('/webhooks')).text).toMatch(/delivered to .*1 attempt, .* answer HTTP 200/);
-});
-
-const hmac = { style: 'hmac', encoding: 'base64', prefix: 'v1=', headerName: 'X-S' };
-
-it.each<[registration: Record<string, string>, fields: Partial<Verification>]>([
-	[{ style: 'header' }, { headerName: 'x-webhook-secret' }],
-	[{ style: 'hmac' }, { headerName: 'x-webhook-signature' }],
-	[
-		{ ...hmac, timestampHeader: 'X-T' },
-		{
-			headerName: 'x-s',
-			signatureEncoding: 'base64',
-			signaturePrefix: 'v1=',
-			timestampHeader: 'x-t',
-		},
-	],
-	[{ style: 'timestampedSignature' }, { headerName: 'x-webhook-signature' }],
-	[{ style: 'standardWebhooks' }, {}],
-])('signs as the trigger verifies (%j)', async (registration, fields) => {
-	const secret = `whsec_${Buffer.from('a secret, 32 bytes long or so: 🔑').toString('base64')}`;
-	const { url, received } = await receive();
-	await open('/webhooks', { url, secret, ...registration });
-	sandbox.webhooks.saveSection(SECTION, { content: 'Zoë wrote “this”.' });
-	await sandbox.webhooks.idle();
-	const { headers, body } = received[0] as ReceivedDelivery;
-	const verification = registration.style as Verification['verification'];
-	const [right, wrong] = [secret, btoa('another')].map((one) => {
-		const settings = { ...settingsOf(undefined, [one]), verification, ...fields };
-		return rejection(settings, { headers, body, receivedAt: new Date() });
-	});
-	expect(right).toBeUndefined();
-	expect(wrong).toMatch(/^The (secret|signature) is wrong/);
 });
 
 describe('a delivery', () => {
