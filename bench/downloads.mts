@@ -1,6 +1,6 @@
 import type { Run } from './instance.mts';
 import { access, alternate, defaultParallel, floors, times, type Bench } from './rounds.mts';
-import type { Row } from './row.mts';
+import type { Row } from './report.mts';
 import { allItems, httpRequest, ours } from './workflows.mts';
 
 const theDisk =

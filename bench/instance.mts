@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INodeCredentials } from 'n8n-workflow';
@@ -8,6 +8,7 @@ import { reportTo } from '../host/progress.mts';
 import { EditorApi, type CredentialDefinition, type WorkflowDefinition } from '../host/rest.mts';
 import { owner } from '../host/workspace.mts';
 import { packBefore } from './before.mts';
+import { memory, resetPeak } from './memory.mts';
 
 export interface Run {
 	/** Time of the measured nodes, as n8n itself has stored it with the execution. */
@@ -29,8 +30,6 @@ export interface Instance {
 	n8n: N8n;
 	version: string;
 	folder: string;
-	/** Size of the package's tarball, in bytes. */
-	packedBytes: number;
 	credential(definition: CredentialDefinition): Promise<INodeCredentials>;
 	/** Runs a new workflow, and removes the files that it has stored. */
 	run(measured: Measured): Promise<Run>;
@@ -68,7 +67,6 @@ export async function startInstance(commit?: string): Promise<Instance> {
 		...(await start()),
 		version: (JSON.parse(manifest) as { version: string }).version,
 		folder,
-		packedBytes: (await stat(tarball)).size,
 		credential: async (definition) => {
 			const { id, name } = await instance.api.createCredential(definition);
 			return { [definition.type]: { id, name } };
@@ -100,28 +98,4 @@ export async function startInstance(commit?: string): Promise<Instance> {
 		},
 	};
 	return instance;
-}
-
-/** A process's resident memory now and at its highest, in megabytes, as Linux counts it. */
-export async function memory(pid: number): Promise<{ resident: number; peak: number }> {
-	const status = await readFile(`/proc/${pid}/status`, 'utf8');
-	const megabytes = (name: string) =>
-		Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)![1]) / 1024;
-	return { resident: megabytes('VmRSS'), peak: megabytes('VmHWM') };
-}
-
-/** Seconds of processor time that a process has used, as Linux counts it: `man 5 proc_pid_stat`. */
-export async function processorSeconds(pid: number): Promise<number> {
-	const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-	const [user, system] = stat
-		.slice(stat.lastIndexOf(')') + 2)
-		.split(' ')
-		.slice(11, 13);
-	const ticksASecond = 100;
-	return (Number(user) + Number(system)) / ticksASecond;
-}
-
-/** Lets Linux count a process's highest memory from now on: `man 5 proc_pid_clear_refs`. */
-export async function resetPeak(pid: number): Promise<void> {
-	await writeFile(`/proc/${pid}/clear_refs`, '5');
 }

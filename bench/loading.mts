@@ -1,7 +1,6 @@
 import { runCommand } from '../host/command.mts';
 import { projectRoot } from '../host/paths.mts';
-import type { Bench } from './rounds.mts';
-import type { Row } from './row.mts';
+import type { Row } from './report.mts';
 
 /** Writes the milliseconds that a process, which has n8n-workflow as n8n has, takes for the package. */
 const loadAll = `
@@ -12,7 +11,7 @@ const loadAll = `
 	process.stdout.write(String(performance.now() - started));`;
 
 /** What n8n pays for the package at its start. */
-export async function loading({ instance }: Bench, processes: number): Promise<Row[]> {
+export async function loading(processes: number): Promise<Row[]> {
 	const milliseconds: number[] = [];
 	for (let count = 0; count < processes; count++) {
 		const written = await runCommand(process.execPath, ['--eval', loadAll], { cwd: projectRoot });
@@ -25,12 +24,6 @@ export async function loading({ instance }: Bench, processes: number): Promise<R
 			ours: milliseconds,
 			bound: { atMost: 15 },
 			unguarded: 'The time to load is that of the machine as much as of the package.',
-		},
-		{
-			title: 'Size of the package',
-			unit: 'kB',
-			ours: [instance.packedBytes / 1000],
-			bound: { atMost: 64 },
 		},
 	];
 }

@@ -19,8 +19,7 @@ import {
 } from './reads.mts';
 import { triggers } from './triggers.mts';
 import { upgrades } from './upgrades.mts';
-import { printTable, writeReport } from './report.mts';
-import { isFailed, type Row } from './row.mts';
+import { isFailed, printTable, writeReport, type Row } from './report.mts';
 import { startService } from './service.mts';
 
 /** n8n/dist/webhooks/live-webhooks.js, webhookPhaseNeedsIsolate, of n8n 2.41. */
@@ -81,7 +80,7 @@ try {
 		const fresh = { ...bench, rounds: 3 };
 		await step('Memory', async () => [await memoryOfReads(fresh, 10_000)]);
 	}
-	await step('Loading', async () => await loading(bench, 11));
+	await step('Loading', async () => await loading(11));
 	// Both triggers on an equal footing: n8n's own Webhook node gets an isolate as well.
 	await instance.restart({ N8N_EXPRESSION_ENGINE_ALLOW_WEBHOOK_ISOLATE_SKIP: 'false' });
 	const title = ', an isolate for both';

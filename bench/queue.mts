@@ -15,7 +15,7 @@ import {
 import { activateNightly } from '../test/queue/nightly.mts';
 import { startTopology, type QueueProcess, type Topology } from '../test/queue/topology.mts';
 import { userGet } from '../test/support/parameters.mts';
-import { summarize } from './row.mts';
+import { summarize } from './report.mts';
 
 const users = 400;
 

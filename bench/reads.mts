@@ -9,7 +9,7 @@ import {
 	times,
 	type Bench,
 } from './rounds.mts';
-import type { Row } from './row.mts';
+import type { Row } from './report.mts';
 import { allItems, beforeOf, httpRequest, ours } from './workflows.mts';
 
 /** Reads, whose time is mostly that of expressions and credentials. */

@@ -27,7 +27,7 @@ export async function startService(): Promise<Service> {
 const slowText = '\\'.repeat(4 * megabyte);
 
 function serve(): void {
-	const block = randomBytes(megabyte);
+	const block = randomBytes(megabyte).fill('%PDF-1.7\n', 0, 9);
 	const server = createServer((request, response) => {
 		const path = request.url!;
 		request.resume();
@@ -44,7 +44,9 @@ function serve(): void {
 }
 
 function answer(id: string, response: ServerResponse): void {
-	const data = { id, email: 'nathan@example.com', name: 'Nathan', plan_id: 'plan-pro' };
+	// An upgrade is confirmed for whomever it was asked: the node takes another person's for a failure.
+	const person = id.endsWith('/upgrade') ? {} : { id, email: 'nathan@example.com', name: 'Nathan' };
+	const data = { ...person, plan_id: 'plan-pro' };
 	response.writeHead(200, { 'Content-Type': 'application/json' });
 	response.end(JSON.stringify({ status: 'success', data }));
 }

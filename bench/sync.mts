@@ -1,202 +1,148 @@
 /**
  * Runs the nightly sync as a user imports it, in a real n8n, against a service of so many users that
- * answers after 5 ms: `npm run bench:sync`, for half an hour, or `npm run bench:sync -- --users 100`.
- * Keeps the figures in bench/sync.json and writes them, and what follows from them, into
- * docs/scaling.md.
+ * answers after 5 ms: `npm run bench:sync`, for half an hour, which writes the table of docs/scaling.md, or
+ * `npm run bench:sync -- --users 100`, which only prints it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import axios from 'axios';
 import { buildPackage } from '../host/build.mts';
 import { reportTo } from '../host/progress.mts';
-import type { EditorApi } from '../host/rest.mts';
 import { prepareWorkspace } from '../host/workspace.mts';
+import { scoreResume } from '../sandbox/score.mts';
 import { SANDBOX_KEYS } from '../sandbox/seed.mts';
-import {
-	readFigures,
-	writeFigures,
-	type Night,
-	type SizeFigures,
-} from '../scripts/syncFigures.mts';
-import { writeTables } from '../scripts/syncTables.mts';
-import { memory, processorSeconds, resetPeak, startInstance, type Instance } from './instance.mts';
-import { startPartner, type Partner } from './partner.mts';
+import { startSandbox, type Sandbox } from '../sandbox/server.mts';
+import { Store } from '../sandbox/store.mts';
+import { table, writeBlock } from '../scripts/blocks.mts';
+import { startInstance, type Instance } from './instance.mts';
+import { memory, processorSeconds, resetPeak } from './memory.mts';
 
-const latency = 5;
+const head = [
+	...['Users', 'Night', 'Time', 'Requests', '… a second', 'ms of processor each'],
+	...['Saved', 'Failures', 'Rows', 'Memory, MB'],
+];
 
-/**
- * V8 lets its heap grow while there is memory, before it looks for garbage. With a limit one sees what
- * the sync needs, and not what the machine has.
- */
-const heapMegabytes = 1_024;
+const env = {
+	// V8 lets its heap grow while there is memory, before it looks for garbage. With a limit one sees
+	// what the sync needs, and not what the machine has.
+	NODE_OPTIONS: '--max-old-space-size=1024',
+	// The example keeps no scheduled run that has succeeded. Its runs here are started by hand.
+	EXECUTIONS_DATA_SAVE_MANUAL_EXECUTIONS: 'false',
+};
 
-const nightMilliseconds = 4 * 3_600_000;
-
-const { values } = parseArgs({ options: { users: { type: 'string', default: '100,1000,10000' } } });
+const { users: given } = parseArgs({ options: { users: { type: 'string' } } }).values;
 const report = reportTo(process.stderr);
 await buildPackage(report);
-for (const users of values.users.split(',').map(Number)) {
-	const partner = await startPartner({ users, latency });
-	const instance = await report('Starting n8n', startInstance);
+const rows = [head];
+for (const users of (given ?? '100,1000,10000').split(',').map(Number)) {
+	const sandbox = await startSandbox({ port: 0, users, latency: 5, record: true });
+	const instance = await report('Starting n8n', async () => await startInstance());
 	try {
-		const size = await measure(users, instance, partner);
-		const { sizes } = await readFigures();
-		const others = sizes.filter((one) => one.users !== users);
-		const figures = {
-			n8n: instance.version,
-			date: new Date().toISOString().slice(0, 10),
-			heapMegabytes,
-			latency,
-			sizes: [...others, size].sort((one, other) => one.users - other.users),
-		};
-		await writeFigures(figures);
-		await writeTables(figures);
+		for (const row of await measure(instance, sandbox)) rows.push([number(users), ...row]);
 	} finally {
 		await instance.close();
-		await partner.close();
+		await sandbox.close();
 	}
 }
+console.log(table(rows));
+if (given === undefined) await writeBlock('docs/scaling.md', 'measured', table(rows));
 
-async function measure(users: number, instance: Instance, partner: Partner): Promise<SizeFigures> {
-	const env = {
-		NODE_OPTIONS: `--max-old-space-size=${heapMegabytes}`,
-		// The example keeps no scheduled run that has succeeded. Its runs here are started by hand.
-		EXECUTIONS_DATA_SAVE_MANUAL_EXECUTIONS: 'false',
-	};
+/** The rest of a row for each night. */
+async function measure(instance: Instance, sandbox: Sandbox): Promise<string[][]> {
+	const { database, faults, requests } = sandbox;
 	await instance.restart(env);
 	const access = {
-		baseUrl: partner.baseUrl,
+		baseUrl: sandbox.baseUrl,
 		privateKey: SANDBOX_KEYS.live,
 		webhookSecret: 'secret',
 	};
 	const examples = await prepareWorkspace(instance.api, access);
 	const { id } = examples.find(({ file }) => file === 'nightly-sync')!;
 	const resident = async () => (await memory(instance.n8n.pid)).resident;
-	const startMegabytes = await resident();
-	let before = startMegabytes;
+	let before = await resident();
 
-	const night = async (title: string): Promise<Night> => {
+	const night = async (title: string): Promise<string[]> => {
 		const { api, n8n } = instance;
 		await resetPeak(n8n.pid);
-		await partner.requests(true);
+		requests.length = 0;
 		const processor = await processorSeconds(n8n.pid);
 		const began = performance.now();
 		await api.runWorkflow(id, 'Every night');
-		await whenAllEnded(api, id);
+		const isAtWork = async () =>
+			(await api.listExecutions(id)).some(({ status }) => /new|running/.test(status));
+		while (await isAtWork()) await sleep(100);
 		const seconds = (performance.now() - began) / 1_000;
 		const { peak } = await memory(n8n.pid);
 		const used = (await processorSeconds(n8n.pid)) - processor;
-		const run = await lastRun(api, title);
-		return {
+		const run = (await readTable(instance, 'Sync nights')).rows.at(-1);
+		if (!String(run?.state).startsWith('done')) throw new Error(`${title}: ${String(run?.state)}`);
+		return [
 			title,
-			seconds,
-			processorSeconds: used,
-			requests: await partner.requests(true),
-			saved: Number(run.saved),
-			failures: Number(run.failures),
-			peakMegabytes: peak,
-			growthMegabytes: peak - before,
-			...(await compare(api, partner)),
-		};
+			seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`,
+			number(requests.length),
+			number(requests.length / seconds),
+			((used * 1_000) / requests.length).toFixed(1),
+			number(run!.saved),
+			number(run!.failures),
+			await compare(instance, sandbox),
+			number(peak - before),
+		];
+	};
+	const step = async (title: string) => await report(title, async () => await night(title));
+	/** Changes one resume of so many. */
+	const change = (every: number) => {
+		const sql = `UPDATE sections SET content = content || ' and more' WHERE position = 0 AND
+			resume_id IN (SELECT id FROM resumes WHERE rowid % ? = 0)`;
+		database.prepare(sql).run(every);
 	};
 
-	const step = async (title: string) => {
-		const figures = await report(title, async () => await night(title));
-		console.log(figures);
-		return figures;
-	};
 	const nights = [await step('First night'), await step('Nothing has changed')];
-	await disturb(partner);
+	change(50);
+	for (const { id } of database.prepare('SELECT id FROM users WHERE rowid % 100 = 1').all()) {
+		faults.add({ path: `/user/${String(id)}/resumes`, answer: { status: 500 } });
+	}
 	nights.push(await step('2% of the resumes have changed, and 1% of the users fail'));
-	await axios.delete(partner.faultsUrl);
+	faults.clear();
 	nights.push(await step('The night after that'));
-	const killedAfter = await report('A night that is killed', async () => {
-		change(partner, 4);
-		return await killInTheMiddle(id, instance, partner, env);
-	});
+
+	// Killed once half of what has changed is scored.
+	change(4);
+	const resumes = Number(database.prepare('SELECT count(*) AS count FROM resumes').get()!.count);
+	requests.length = 0;
+	await instance.api.runWorkflow(id, 'Every night');
+	const scored = () => requests.filter(({ url }) => url.endsWith('/score')).length;
+	while (scored() < resumes / 8) await sleep(50);
+	await instance.n8n.kill();
+	await instance.restart(env);
+	// What docs/scheduled-sync.md says to do after a run was killed, to run again at once.
+	const { id: runs } = await readTable(instance, 'Sync nights');
+	await instance.api.deleteRows(runs, 'state', 'running');
 	before = await resident();
 	nights.push(await step('The night after one that was killed with -9'));
-	return { users, startMegabytes, killedAfter, nights };
+	return nights;
 }
 
-async function whenAllEnded(api: EditorApi, workflowId: string): Promise<void> {
-	const deadline = Date.now() + nightMilliseconds;
-	const isAtWork = async () =>
-		(await api.listExecutions(workflowId)).some(
-			({ status }) => status === 'new' || status === 'running',
-		);
-	while (await isAtWork()) {
-		if (Date.now() > deadline) throw new Error('The night does not end');
-		await sleep(100);
-	}
-}
-
-/** What the last run has written of itself. */
-async function lastRun(api: EditorApi, title: string): Promise<Record<string, unknown>> {
-	const runs = (await readTable(api, 'Sync nights')).rows;
-	const run = runs.at(-1);
-	if (!String(run?.state).startsWith('done')) throw new Error(`${title}: ${String(run?.state)}`);
-	return run!;
-}
-
-async function readTable(api: EditorApi, table: string) {
+async function readTable({ api }: Instance, table: string) {
 	const { id } = (await api.listDataTables()).find(({ name }) => name === table)!;
 	return { id, rows: await api.readRows(id) };
 }
 
-/** Changes one resume of so many. */
-function change({ database }: Partner, every: number): void {
-	const sql = `UPDATE sections SET content = content || ' and more' WHERE position = 0 AND
-		resume_id IN (SELECT id FROM resumes WHERE rowid % ? = 0)`;
-	database.prepare(sql).run(every);
-}
-
-/** Changes 2% of the resumes, and lets the requests for the resumes of 1% of the users fail. */
-async function disturb(partner: Partner): Promise<void> {
-	change(partner, 50);
-	const failing = partner.database.prepare('SELECT id FROM users WHERE rowid % 100 = 1').all();
-	for (const { id } of failing) {
-		const fault = { path: `/user/${String(id)}/resumes`, answer: { status: 500 } };
-		await axios.post(partner.faultsUrl, fault);
-	}
-}
-
-/** Ends n8n once half of what has changed is scored; answers after how many requests. */
-async function killInTheMiddle(
-	id: string,
-	instance: Instance,
-	partner: Partner,
-	env: Record<string, string>,
-): Promise<number> {
-	const half = partner.resumes().length / 8;
-	await partner.requests(true);
-	await instance.api.runWorkflow(id, 'Every night');
-	const scores = async () => (await partner.requests(false))['GET /resume/:id/score'] ?? 0;
-	while ((await scores()) < half) await sleep(50);
-	process.kill(instance.n8n.pid, 'SIGKILL');
-	await instance.n8n.ended;
-	const requests = sum(await partner.requests(true));
-	await instance.restart(env);
-	// What docs/scheduled-sync.md says to do after a run was killed, to run again at once.
-	const { id: runs } = await readTable(instance.api, 'Sync nights');
-	await instance.api.deleteRows(runs, 'state', 'running');
-	return requests;
-}
-
 /** How many rows there are, and how many are not as the service has it. */
-async function compare(
-	api: EditorApi,
-	partner: Partner,
-): Promise<{ rows: number; wrongRows: number }> {
-	const { rows } = await readTable(api, 'Synced resumes');
-	const text = (id: unknown, userId: unknown, score: unknown) => `${id} ${userId} ${score}`;
-	const left = new Set(partner.resumes().map(({ id, userId, score }) => text(id, userId, score)));
-	const wrong = rows.filter(
-		({ resumeId, userId, score }) => !left.delete(text(resumeId, userId, score)),
+async function compare(instance: Instance, { database }: Sandbox): Promise<string> {
+	const { rows } = await readTable(instance, 'Synced resumes');
+	const store = new Store(database);
+	const resumes = database.prepare('SELECT id FROM resumes').all();
+	const left = new Set(
+		resumes.map(({ id }) => {
+			const { userId, sections } = store.findResume(String(id))!;
+			return `${String(id)} ${userId} ${scoreResume(sections).score}`;
+		}),
 	);
-	return { rows: rows.length, wrongRows: Math.max(wrong.length, left.size) };
+	const wrong = rows.filter(
+		({ resumeId, userId, score }) => !left.delete(`${resumeId} ${userId} ${score}`),
+	);
+	return `${number(rows.length)}, ${number(Math.max(wrong.length, left.size))} wrong`;
 }
 
-function sum(counts: Record<string, number>): number {
-	return Object.values(counts).reduce((total, count) => total + count, 0);
+function number(value: unknown): string {
+	return Math.round(Number(value)).toLocaleString('en');
 }

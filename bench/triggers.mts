@@ -4,7 +4,7 @@ import axios from 'axios';
 import type { ExecutionSummary } from '../host/rest.mts';
 import type { Instance } from './instance.mts';
 import { access, inRounds, webhookSecret, type Bench } from './rounds.mts';
-import type { Row } from './row.mts';
+import type { Row } from './report.mts';
 import { onlyTrigger, type Action } from './workflows.mts';
 
 /** Deliveries per second. */

@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 import type { Run } from './instance.mts';
 import { access, alternate, floors, times, type Bench } from './rounds.mts';
-import type { Row } from './row.mts';
+import type { Row } from './report.mts';
 import { allItems, httpRequest, oneByOne, ours } from './workflows.mts';
 
 /** Upgrades, of which ours has one open at a time. */

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import type { IConnections, INode, INodeCredentials, INodeParameters } from 'n8n-workflow';
+import type { INode, INodeCredentials, INodeParameters } from 'n8n-workflow';
 import type { WorkflowDefinition } from '../host/rest.mts';
+import { chain, start, to, type NodeDefinition } from '../host/workflow.mts';
 import { before } from './before.mts';
 import type { Measured } from './instance.mts';
-
-type Node = Pick<INode, 'name' | 'type' | 'typeVersion' | 'parameters'> & Partial<INode>;
 
 /** A node of this package, or n8n's HTTP Request with the same credential. */
 export type Action = Pick<INode, 'type' | 'typeVersion' | 'parameters' | 'credentials'>;
@@ -46,12 +44,10 @@ export function oneByOne(action: Action, items: number): Measured {
 		typeVersion: 3,
 		parameters: { batchSize: 1, options: {} },
 	};
-	const workflow = chain([...source(items, ''), loop]);
-	workflow.nodes.push(place({ name: 'Action', ...action }, workflow.nodes.length));
 	// The first output is that of the finished loop.
-	workflow.connections.Loop = { main: [[], [{ node: 'Action', type: 'main', index: 0 }]] };
-	workflow.connections.Action = { main: [[{ node: 'Loop', type: 'main', index: 0 }]] };
-	return { workflow, nodes: ['Loop', 'Action'] };
+	const connections = { Loop: to([], ['Action']), Action: to(['Loop']) };
+	const nodes = [...source(items, ''), loop, { name: 'Action', ...action }];
+	return { workflow: chain(nodes, { connections }), nodes: ['Loop', 'Action'] };
 }
 
 /** A workflow of nothing but a trigger that is called from outside. */
@@ -59,27 +55,10 @@ export function onlyTrigger(trigger: Action, webhookId: string): WorkflowDefinit
 	return chain([{ name: 'Trigger', webhookId, ...trigger }]);
 }
 
-function source(items: number, prefix: string): Node[] {
+function source(items: number, prefix: string): NodeDefinition[] {
 	const jsCode = `return Array.from({ length: ${items} }, (_, index) => ({ json: { id: '${prefix}' + index } }));`;
 	return [
-		{ name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} },
+		start,
 		{ name: 'Items', type: 'n8n-nodes-base.code', typeVersion: 2, parameters: { jsCode } },
 	];
-}
-
-function chain(nodes: Node[]): WorkflowDefinition {
-	const connections: IConnections = {};
-	nodes.slice(1).forEach(({ name }, index) => {
-		connections[nodes[index]!.name] = { main: [[{ node: name, type: 'main', index: 0 }]] };
-	});
-	return {
-		name: `Benchmark ${randomUUID()}`,
-		nodes: nodes.map(place),
-		connections,
-		settings: { executionOrder: 'v1' },
-	};
-}
-
-function place(node: Node, index: number): INode {
-	return { id: node.name, position: [index * 200, 0], ...node };
 }

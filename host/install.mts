@@ -12,7 +12,6 @@ import {
 } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { CommandError, runCommand } from './command.mts';
-import { requireSpace } from './disk.mts';
 import { tryLock, waitForLock } from './lock.mts';
 import { cacheFolder, projectRoot } from './paths.mts';
 import { quietly, type Report } from './progress.mts';
@@ -28,9 +27,6 @@ export interface Host {
 }
 
 const packageFiles = ['package.json', 'package-lock.json'];
-
-/** n8n and its dependencies take up to 2.2 GB; npm's cache and the native build take the rest. */
-const neededGigabytes = 3.5;
 
 const quietFlags = ['--no-audit', '--no-fund', '--loglevel=error'];
 
@@ -60,7 +56,6 @@ export async function installHost(
 	try {
 		if (existsSync(folder)) return hostIn(folder);
 		await removeInterrupted(folder);
-		await requireSpace(cache, neededGigabytes, 'XDG_CACHE_HOME');
 		const unfinished = await mkdtemp(`${folder}${unfinishedMark}`);
 		try {
 			await installInto(unfinished, name, report, signal);

@@ -45,6 +45,8 @@ export interface N8n {
 	logTail(): string;
 	/** Ends n8n and everything it started; settles when they are gone. */
 	stop(): Promise<void>;
+	/** Ends it as the operating system does when memory is short, and everything it started. */
+	kill(): Promise<void>;
 	/** Settles when n8n has ended, for whatever reason. */
 	ended: Promise<void>;
 }
@@ -110,6 +112,10 @@ export async function startN8n({
 		log,
 		logTail: () => log().trim().split('\n').slice(-tailLines).join('\n'),
 		stop: async () => await stop(child),
+		kill: async () => {
+			child.kill('SIGKILL');
+			await stop(child);
+		},
 		ended: new Promise((resolve) => child.once('exit', () => resolve())),
 	};
 
@@ -189,11 +195,10 @@ async function ready(n8n: N8n, path: string, signal?: AbortSignal): Promise<void
 }
 
 async function stop(child: ChildProcess): Promise<void> {
-	if (child.exitCode === null && child.signalCode === null) {
-		const exit = once(child, 'exit');
-		child.kill('SIGTERM');
-		await Promise.race([exit, sleep(shutdownMilliseconds, undefined, { ref: false })]);
-	}
+	const exit = (child.exitCode ?? child.signalCode) ? undefined : once(child, 'exit');
+	child.kill('SIGTERM');
+	await Promise.race([exit, sleep(shutdownMilliseconds, undefined, { ref: false })]);
+	// What it had started, such as its task runner.
 	endGroup(child.pid, 'SIGKILL');
-	if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+	await exit;
 }

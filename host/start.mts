@@ -4,13 +4,13 @@
  * sources.
  */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../sandbox/server.mts';
 import { buildPackage } from './build.mts';
 import { readNumber, readOptions } from './commandLine.mts';
-import { requireSpace } from './disk.mts';
 import { connectExamples } from './events.mts';
 import { installHost, installPackage, packPackage } from './install.mts';
 import { tryLock } from './lock.mts';
@@ -26,9 +26,6 @@ const major = 2;
 
 /** In the credential and with the registration at the sandbox, which only this machine can reach. */
 const webhookSecret = 'sandbox_webhook_secret';
-
-/** For n8n's database, its caches and the executions that it keeps. */
-const neededGigabytes = 0.5;
 
 const help = `Starts n8n with the Resume Management nodes, and a sandbox of the service.
 
@@ -68,7 +65,6 @@ async function run(
 	const report = reportTo(process.stdout);
 	const folder = watch ? join(dataFolder(), 'dev') : dataFolder();
 	const userFolder = join(folder, `n8n-${major}`);
-	await requireSpace(folder, neededGigabytes, 'XDG_DATA_HOME');
 	const unlock = await tryLock(join(folder, 'start.lock'));
 	if (unlock === undefined) {
 		throw new Trouble(
@@ -121,7 +117,7 @@ async function run(
 			const installed = join(packages, 'node_modules', packageName);
 			await Promise.race([watchPackage(installed, console.log, signal), ended]);
 		} else {
-			await Promise.race([aborted(signal), ended]);
+			await Promise.race([signal.aborted || once(signal, 'abort'), ended]);
 		}
 		if (!signal.aborted) throw new Trouble(`n8n ended. The end of its log:\n${n8n.logTail()}`);
 	} finally {
@@ -172,45 +168,31 @@ async function setUp(editorUrl: string, sandbox: Sandbox): Promise<Setup | undef
 
 const listPage = (editorUrl: string) => `${editorUrl}/home/workflows`;
 
-function summary(
-	editorUrl: string,
-	sandboxUrl: string,
-	folder: string,
-	setup: Setup | undefined,
-): string {
-	const login =
-		setup === undefined
-			? 'the login that you set in the editor'
-			: `${owner.email}  ${owner.password}`;
-	return [
-		'',
-		`n8n       ${listPage(editorUrl)}`,
-		`Login     ${login}`,
-		`Sandbox   ${sandboxUrl}`,
-		`Data      ${folder}`,
-		...(setup?.problems ?? []).flatMap((problem) => ['', problem]),
-		...steps(editorUrl, sandboxUrl, setup?.examples ?? []),
-		'',
-		'Ctrl-C stops both. `npm start -- --reset` starts afresh.',
-	].join('\n');
-}
-
-/** What to try first, with the addresses for it. */
-function steps(editorUrl: string, sandboxUrl: string, examples: ExampleWorkflow[]): string[] {
+/** What is running, and what to try first, with the addresses for it. */
+function summary(editorUrl: string, sandboxUrl: string, folder: string, setup?: Setup): string {
+	const login = setup
+		? `${owner.email}  ${owner.password}`
+		: 'the login that you set in the editor';
+	const problems = (setup?.problems ?? []).map((problem) => `\n${problem}\n`).join('');
 	const address = (file: string) => {
-		const example = examples.find((one) => one.file === file);
+		const example = setup?.examples.find((one) => one.file === file);
 		return example ? `${editorUrl}/workflow/${example.id}` : listPage(editorUrl);
 	};
-	return [
-		'',
-		'Three things to try:',
-		'1. Run an example: open it, and choose Execute workflow. Nothing is billed for real.',
-		`   ${address('users-resumes-scores')}`,
-		'2. Send an event: choose a user and a resume in the sandbox, and save a section.',
-		`   ${sandboxUrl}, and then what it has started: ${editorUrl}/home/executions`,
-		`3. Break a payment: put the plan ${SANDBOX_PLANS.failingPayment} into Upgrades to make, and execute.`,
-		`   ${address('plan-upgrade')}`,
-	];
+	return `
+n8n       ${listPage(editorUrl)}
+Login     ${login}
+Sandbox   ${sandboxUrl}
+Data      ${folder}
+${problems}
+Three things to try:
+1. Run an example: open it, and choose Execute workflow. Nothing is billed for real.
+   ${address('users-resumes-scores')}
+2. Send an event: choose a user and a resume in the sandbox, and save a section.
+   ${sandboxUrl}, and then what it has started: ${editorUrl}/home/executions
+3. Break a payment: put the plan ${SANDBOX_PLANS.failingPayment} into Upgrades to make, and execute.
+   ${address('plan-upgrade')}
+
+Ctrl-C stops both. \`npm start -- --reset\` starts afresh.`;
 }
 
 /** Where there is no browser to open, the address is in the terminal. */
@@ -225,11 +207,6 @@ const openers: Partial<Record<NodeJS.Platform, string[]>> = {
 	darwin: ['open'],
 	win32: ['cmd', '/c', 'start', ''],
 };
-
-async function aborted(signal: AbortSignal): Promise<void> {
-	if (signal.aborted) return;
-	await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-}
 
 async function main(): Promise<void> {
 	const interruption = new AbortController();

@@ -29,11 +29,11 @@ const FAULT_SCHEMA = {
 	additionalProperties: false,
 	anyOf: [{ required: ['delayMs'] }, { required: ['drop'] }, { required: ['answer'] }],
 	properties: {
-		method: { type: 'string', minLength: 1 },
-		path: { type: 'string', pattern: '^(/|\\*$)' },
-		email: { type: 'string', minLength: 1 },
+		method: { type: 'string' },
+		path: { type: 'string' },
+		email: { type: 'string' },
 		times: { type: 'integer', minimum: 1 },
-		delayMs: { type: 'integer', minimum: 0, maximum: 600_000 },
+		delayMs: { type: 'integer', minimum: 0 },
 		drop: { enum: ['before', 'after', 'midBody'] },
 		answer: {
 			type: 'object',
@@ -43,39 +43,36 @@ const FAULT_SCHEMA = {
 	},
 };
 
-export type Faults = ReturnType<typeof createFaults>;
-
 /** The faults in force; of several that match, the one that was added first is used. */
-export function createFaults() {
-	let active: Fault[] = [];
-	return {
-		add(fault: Fault): void {
-			active.push({ ...fault });
-		},
+export class Faults {
+	#active: Fault[] = [];
 
-		clear(): void {
-			active = [];
-		},
+	add(fault: Fault): void {
+		this.#active.push({ ...fault });
+	}
 
-		/** @returns the fault for a request to a path under the base address, counted as used once more */
-		take(method: string, path: string, body: unknown): Fault | undefined {
-			const found = active.find((fault) => matches(fault, method, path, body));
-			if (found?.times !== undefined && --found.times === 0) {
-				active = active.filter((fault) => fault !== found);
-			}
-			return found;
-		},
-	};
+	clear(): void {
+		this.#active = [];
+	}
+
+	/** @returns the fault for a request to a path under the base address, counted as used once more */
+	take(method: string, path: string, body: unknown): Fault | undefined {
+		const { email } = (body ?? {}) as { email?: unknown };
+		const found = this.#active.find(
+			(fault) =>
+				(fault.method ?? method).toUpperCase() === method &&
+				isPath(path, fault.path ?? '*') &&
+				(fault.email ?? String(email)).toLowerCase() === String(email).toLowerCase(),
+		);
+		if (found?.times !== undefined && --found.times === 0) {
+			this.#active = this.#active.filter((fault) => fault !== found);
+		}
+		return found;
+	}
 }
 
-function matches(fault: Fault, method: string, path: string, body: unknown): boolean {
-	const { email } = (body ?? {}) as { email?: unknown };
-	const wanted = fault.path ?? '*';
-	return (
-		(fault.method ?? method).toUpperCase() === method &&
-		(wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted) &&
-		(fault.email === undefined || fault.email.toLowerCase() === String(email).toLowerCase())
-	);
+function isPath(path: string, wanted: string): boolean {
+	return wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
 }
 
 /**
@@ -131,12 +128,13 @@ function cutAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknow
 
 /** Sets and clears faults over HTTP, for a sandbox in another process. */
 export function faultRoutes(scope: FastifyInstance, faults: Faults): void {
-	scope.post<{ Body: Fault }>('/faults', { schema: { body: FAULT_SCHEMA } }, (request) => {
-		faults.add(request.body);
-		return { status: 'success' };
+	const success = { status: 'success' };
+	scope.post<{ Body: Fault }>('/faults', { schema: { body: FAULT_SCHEMA } }, ({ body }) => {
+		faults.add(body);
+		return success;
 	});
 	scope.delete('/faults', () => {
 		faults.clear();
-		return { status: 'success' };
+		return success;
 	});
 }

@@ -8,7 +8,7 @@ import { Trouble } from '../host/trouble.mts';
 import { answerError, answerUnknownAddress, apiRoutes, BASE_PATH } from './api.mts';
 import { CONSOLE_PATH, consoleRoutes } from './console/console.mts';
 import { openDatabase } from './database.mts';
-import { createFaults, disturb, faultRoutes, type Fault, type Faults } from './faults.mts';
+import { disturb, faultRoutes, Faults, type Fault } from './faults.mts';
 import { seed, SEED_USERS } from './seed.mts';
 import { Store } from './store.mts';
 import type { WebhookRegistration } from './webhooks/signature.mts';
@@ -84,7 +84,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 					`Start once with --reset to fill it with ${users}, or choose another file with --file.`,
 			);
 		}
-		const faults = createFaults();
+		const faults = new Faults();
 		const webhooks = new Webhooks(database, store, options.deliveryBackoffMs ?? 1_000);
 		const requests: RecordedRequest[] = [];
 		const app = createApp(store, webhooks, faults, options, requests);

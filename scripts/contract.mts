@@ -1,16 +1,21 @@
 /**
- * `npm run contract`: fails where the built package breaks workflows that are saved today, or where
- * contract/public-names.json is not up to date; `-- --update` writes what was added to that file.
+ * `npm run contract`: shows how the public names of the built package differ from
+ * contract/public-names.json, and fails where they do; `-- --update` writes the file anew.
  */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
 import { projectRoot } from '../host/paths.mts';
-import { describeError } from '../host/trouble.mts';
-import { checkSavedNames } from './savedNames.mts';
+import { readPublicNames } from './publicNames.mts';
 
-try {
-	const { values } = parseArgs({ options: { update: { type: 'boolean', default: false } } });
-	console.log(await checkSavedNames(projectRoot, values.update));
-} catch (error) {
-	console.error(describeError(error));
-	process.exitCode = 1;
+const { update } = parseArgs({ options: { update: { type: 'boolean' } } }).values;
+const file = join(projectRoot, 'contract', 'public-names.json');
+const names = readPublicNames(projectRoot);
+if (update) {
+	const options = { ...(await resolveConfig(file)), filepath: file };
+	await writeFile(file, await format(JSON.stringify(names), options));
+} else {
+	assert.deepEqual(names, JSON.parse(await readFile(file, 'utf8')));
 }

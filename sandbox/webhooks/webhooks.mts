@@ -13,7 +13,6 @@ export interface Webhook extends WebhookRegistration {
 /** An event on its way to a webhook, or arrived there. */
 export interface Delivery {
 	id: number;
-	webhookId: number;
 	/** Address of the webhook. */
 	url: string;
 	eventId: string;
@@ -114,7 +113,7 @@ export class Webhooks {
 
 	/** Newest first. */
 	deliveries(): Delivery[] {
-		const rows: unknown[] = this.#sql.all`SELECT deliveries.id, webhook_id AS webhookId, url,
+		const rows: unknown[] = this.#sql.all`SELECT deliveries.id, url,
 				event_id AS eventId, body, status, attempts, last_status AS lastStatus,
 				last_error AS lastError, last_attempt_at_ms AS lastAttemptAt
 			FROM deliveries JOIN webhooks ON webhooks.id = webhook_id ORDER BY deliveries.id DESC`;

@@ -1,40 +1,54 @@
 import { selectors, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { owner } from '../../host/workspace.mts';
+import type { EmptyInstance } from '../host/instance.mts';
 import { launchChromium } from './chromium.mts';
+import { watch, type Watch } from './watch.mts';
 
-/** A test of this level waits for a browser and for n8n, on a machine that may be busy. */
-export const testMilliseconds = 120_000;
+// A test of this level waits for a browser and for n8n, on a machine that may be busy.
+jest.setTimeout(120_000);
 
-/** Starts a browser to open n8n's editor in; {@link closeBrowser} ends it. */
-export async function openBrowser(): Promise<BrowserContext> {
+/** A browser whose tab `page` is signed in to n8n as its owner. */
+export interface Editor<Started extends EmptyInstance> extends Watch {
+	instance: Started;
+	context: BrowserContext;
+	page: Page;
+	close(): Promise<void>;
+}
+
+/**
+ * Opens the editor of a new n8n. The checklist that n8n lays over an active workflow is closed whenever it
+ * is in the way: whether it shows up depends on what n8n loads first.
+ */
+export async function openEditor<Started extends EmptyInstance>(
+	start: () => Promise<Started>,
+): Promise<Editor<Started>> {
 	selectors.setTestIdAttribute('data-test-id');
+	// Before n8n is installed and started, which takes longer.
 	const browser = await launchChromium();
 	const context = await browser.newContext({
 		viewport: { width: 1400, height: 800 },
 		colorScheme: 'light',
 	});
 	context.setDefaultTimeout(30_000);
-	return context;
-}
-
-export async function closeBrowser(context: BrowserContext | undefined): Promise<void> {
-	await context?.browser()?.close();
-}
-
-/**
- * Signs in to n8n's editor as its owner, in a new tab. The checklist that n8n lays over an active
- * workflow is closed whenever it is in the way: whether it shows up depends on what n8n loads first.
- */
-export async function openEditor(context: BrowserContext, url: string): Promise<Page> {
+	const instance = await start();
 	const page = await context.newPage();
 	const close = page.getByTestId('suggested-actions-close');
 	await page.addLocatorHandler(close, async () => await close.click());
-	await page.goto(`${url}/signin`);
+	await page.goto(`${instance.url}/signin`);
 	await page.getByLabel('Email').fill(owner.email);
 	await page.getByLabel('Password').fill(owner.password);
 	await page.getByRole('button', { name: 'Sign in' }).click();
 	await page.waitForURL('**/home/**');
-	return page;
+	return {
+		instance,
+		context,
+		page,
+		...watch(page, instance.url),
+		close: async () => {
+			await browser.close();
+			await instance.close();
+		},
+	};
 }
 
 /** Searches the nodes panel, and opens the details of the only node that it finds. */

@@ -1,51 +1,36 @@
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startEmptyInstance, startMilliseconds, type EmptyInstance } from '../host/instance.mts';
 import { offeredOperations } from '../support/openapi.mts';
 import {
 	addNode,
-	closeBrowser,
 	closePanel,
 	executeStep,
 	findNode,
-	openBrowser,
 	openEditor,
 	openPanel,
 	parameter,
 	showProductionUrl,
-	testMilliseconds,
+	type Editor,
 } from './editor.mts';
-import { Journal } from './journal.mts';
 import { renewScreenshot } from './screenshot.mts';
-import { watch, type Watch } from './watch.mts';
 
 /** A person's first minutes with the nodes: each test goes on where the one before has ended. */
 
-jest.setTimeout(testMilliseconds);
-
-const journal = new Journal('First use, in an n8n with nothing in it');
+let editor: Editor<EmptyInstance>;
 let instance: EmptyInstance;
-let context: BrowserContext;
 let page: Page;
-let watched: Watch;
 
 beforeAll(async () => {
-	// Before n8n is installed and started, which takes longer.
-	context = await openBrowser();
-	instance = await startEmptyInstance();
-	page = await openEditor(context, instance.n8n.url);
-	watched = watch(page, instance.n8n.url);
+	editor = await openEditor(startEmptyInstance);
+	({ instance, page } = editor);
 }, startMilliseconds);
 
-afterAll(async () => {
-	journal.print();
-	await closeBrowser(context);
-	await instance?.close();
-}, 60_000);
+afterAll(async () => await editor?.close(), 60_000);
 
 it('tells a wrong private key from the right one when the credential is saved', async () => {
-	await page.goto(`${instance.n8n.url}/home/credentials`);
+	await page.goto(`${instance.url}/home/credentials`);
 	await page.getByTestId('add-resource-credential').click();
 	await page.getByTestId('new-credential-type-select').locator('input').fill('resume');
 	await page
@@ -59,14 +44,12 @@ it('tells a wrong private key from the right one when the credential is saved', 
 	await page.getByTestId('credential-save-button').click();
 	const dialog = page.getByTestId('editCredential-modal');
 	await dialog.getByText('More details').click();
-	const sentence = dialog.getByText('Check that Private Key is complete');
-	journal.add('Credential with a wrong key', await sentence.innerText());
+	await dialog.getByText('Check that Private Key is complete').waitFor();
 
 	await parameter(page, 'privateKey').fill(SANDBOX_KEYS.live);
 	await page.getByTestId('credential-save-button').click();
 	const success = dialog.getByTestId('credentials-config-container-test-success');
 	await success.getByText('Connection tested successfully').waitFor();
-	journal.add('Credential with the right key', 'Connection tested successfully');
 	await renewScreenshot(dialog, 'credential');
 });
 
@@ -82,7 +65,7 @@ async function addAction(page: Page, action: string): Promise<void> {
 
 describe('in a new workflow', () => {
 	beforeEach(async () => {
-		await page.goto(`${instance.n8n.url}/workflow/new`);
+		await page.goto(`${instance.url}/workflow/new`);
 	});
 
 	it('finds the node, picks a user from the list and reads it', async () => {
@@ -92,7 +75,6 @@ describe('in a new workflow', () => {
 		const actions = offeredOperations().length + customRequests;
 		const found = ['Triggers (2)', `Actions (${actions})`];
 		expect(await categories.allInnerTexts()).toEqual(found);
-		journal.add('Nodes panel, searched for "resume"', found.join(', '));
 		await addNode(page, details, 'Get a user');
 
 		await page.getByTestId('parameter-input-operation').getByRole('combobox').click();
@@ -100,7 +82,6 @@ describe('in a new workflow', () => {
 		await options.first().waitFor();
 		const names = (await options.allInnerTexts()).map((text) => text.split('\n')[0]);
 		expect(names).toEqual(['Get', 'Get Many', 'Get Token', 'Custom API Call']);
-		journal.add('Operations of User', names.join(', '));
 		await options.first().click();
 
 		await page.getByTestId('rlc-input').click();
@@ -111,7 +92,6 @@ describe('in a new workflow', () => {
 		await users.filter({ hasText: 'emma.larsen' }).waitFor({ state: 'detached' });
 		await users.filter({ hasText: 'Sophia Keller · sophia.keller@example.com' }).waitFor();
 		expect(await users.count()).toBe(1);
-		journal.add('List of users', '60, and 1 when searched for "KELL"');
 		await users.click();
 
 		const output = await executeStep(page);
@@ -119,7 +99,6 @@ describe('in a new workflow', () => {
 		await output.getByTestId('radio-button-schema').click();
 		const fields = output.getByTestId('run-data-schema-item');
 		await fields.getByText('sophia.keller@example.com').waitFor();
-		journal.add('Output', `1 item with ${await fields.count()} fields`);
 		await renewScreenshot(page.getByTestId('ndv'), 'get-user');
 	});
 
@@ -136,7 +115,6 @@ describe('in a new workflow', () => {
 			const item = input.getByTestId('run-data-schema-item');
 			await item.getByText(field, { exact: true }).waitFor();
 		}
-		journal.add('Preview of what an upgrade returns', 'current_period_end, plan_id and others');
 		await closePanel(page);
 
 		await openPanel(page, 'Upgrade a plan (bills)');
@@ -147,7 +125,6 @@ describe('in a new workflow', () => {
 		expect(description).toBe(
 			'The payment provider reported a failure. Contact your account manager before you send this upgrade again.',
 		);
-		journal.add('A failed upgrade', `${message}. ${description}`);
 		await renewScreenshot(page.getByTestId('ndv'), 'failed-upgrade');
 	});
 
@@ -166,7 +143,6 @@ describe('in a new workflow', () => {
 		await output.getByTestId('radio-button-schema').click();
 		const fields = output.getByTestId('run-data-schema-item');
 		await fields.getByText('sophia.keller@example.com').waitFor();
-		journal.add('A user by e-mail', email);
 		await renewScreenshot(page.getByTestId('ndv'), 'user-by-email');
 	});
 
@@ -180,7 +156,6 @@ describe('in a new workflow', () => {
 		await output.getByTestId('radio-button-json').click();
 		await output.getByText('"/plan/upgrade"').waitFor();
 		expect(instance.sandbox.requests).toHaveLength(before);
-		journal.add('A preview', 'POST /plan/upgrade and its body; nothing was sent');
 		await renewScreenshot(page.getByTestId('ndv'), 'preview-upgrade');
 	});
 
@@ -190,7 +165,6 @@ describe('in a new workflow', () => {
 		const output = await executeStep(page);
 		await output.getByTestId('radio-button-json').click();
 		await output.getByText('"user-002"').waitFor();
-		journal.add('A custom request', '/user/user-002');
 		await renewScreenshot(page.getByTestId('ndv'), 'custom-request');
 	});
 
@@ -198,9 +172,8 @@ describe('in a new workflow', () => {
 		await addNode(page, await findNode(page, 'resume'), 'On resume section saved');
 		await showProductionUrl(page);
 		const panel = page.getByTestId('ndv');
-		const url = await panel.getByText(`${instance.n8n.url}/webhook/`).innerText();
+		await panel.getByText(`${instance.url}/webhook/`).waitFor();
 		await panel.getByText('hand it to your account manager').waitFor();
-		journal.add('Panel of the trigger', new URL(url).pathname);
 		await renewScreenshot(panel, 'trigger');
 	});
 
@@ -216,13 +189,11 @@ describe('in a new workflow', () => {
 			const icon = page.getByTestId('canvas-node').locator(`img[src$="${path}"]`);
 			// It rejects what is no image, or did not arrive.
 			await icon.evaluate(async (image: { decode(): Promise<void> }) => await image.decode());
-			expect(watched.files).toContain(path);
-			journal.add(`Icon on a ${colorScheme} canvas`, file);
+			expect(editor.files).toContain(path);
 		}
 	});
 });
 
 it('causes no errors in the browser', () => {
-	expect(watched.errors).toEqual([]);
-	journal.add('Files of the package', `${watched.files.size} received, none failed`);
+	expect(editor.errors).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 
 import { withoutAssistant } from '../../host/workspace.mts';
 import { startInstance, startMilliseconds, type Instance } from '../host/instance.mts';
@@ -6,45 +6,33 @@ import {
 	addNode,
 	change,
 	chooseNode,
-	closeBrowser,
 	closePanel,
 	drag,
 	enter,
 	field,
-	openBrowser,
 	openEditor,
 	openNodesBehind,
 	showProductionUrl,
-	testMilliseconds,
+	type Editor,
 } from './editor.mts';
 import { Guide } from './guide.mts';
 import { renewScreenshot } from './screenshot.mts';
-import { watch, type Watch } from './watch.mts';
 
 /** Does what the page tells its reader: each step goes on where the one before has ended. */
 
-jest.setTimeout(testMilliseconds);
-
 const guide = new Guide('first-workflow.md');
 const told = (text: string) => guide.told(text);
+let editor: Editor<Instance>;
 let instance: Instance;
-let context: BrowserContext;
 let page: Page;
-let watched: Watch;
 
 beforeAll(async () => {
-	// Before n8n is installed and started, which takes longer.
-	context = await openBrowser();
-	await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-	instance = await startInstance(withoutAssistant);
-	page = await openEditor(context, instance.n8n.url);
-	watched = watch(page, instance.n8n.url);
+	editor = await openEditor(async () => await startInstance(withoutAssistant));
+	({ instance, page } = editor);
+	await editor.context.grantPermissions(['clipboard-read', 'clipboard-write']);
 }, startMilliseconds);
 
-afterAll(async () => {
-	await closeBrowser(context);
-	await instance?.close();
-}, 60_000);
+afterAll(async () => await editor?.close(), 60_000);
 
 /** An address of the sandbox, of which the page names the usual port. */
 const usual = (address: string) => address.replace(/:\d+/, ':8787');
@@ -64,7 +52,7 @@ async function execute(outcome: string): Promise<void> {
 }
 
 async function createWorkflow(): Promise<void> {
-	await page.goto(`${instance.n8n.url}/home/credentials`);
+	await page.goto(`${instance.url}/home/credentials`);
 	await link('Workflows').click();
 	await button('Create workflow').click();
 	await page.getByText(told('Add first step…')).waitFor();
@@ -161,13 +149,13 @@ guide.step('7. Start on an event', async () => {
 	await add('On resume section saved');
 	['Webhook URLs', 'Production URL'].forEach(told);
 	await showProductionUrl(page);
-	await panel().getByText(`${instance.n8n.url}/webhook/`).click();
+	await panel().getByText(`${instance.url}/webhook/`).click();
 	await closePanel(page);
 	await button('Publish').click();
 	await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
 	await button('Got it').click();
 
-	const sandbox = await context.newPage();
+	const sandbox = await editor.context.newPage();
 	const open = async (name: string) =>
 		await sandbox.getByRole('link', { name: told(name) }).click();
 	told(usual(instance.sandbox.url));
@@ -195,5 +183,5 @@ guide.step('7. Start on an event', async () => {
 guide.end();
 
 it('causes no errors in the browser', () => {
-	expect(watched.errors).toEqual([]);
+	expect(editor.errors).toEqual([]);
 });

@@ -1,22 +1,24 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 
 import { withoutAssistant } from '../../host/workspace.mts';
 import { galleryFolder, picturedFile, versionsNow } from '../../scripts/gallery.mts';
 import { startInstance, startMilliseconds, type Instance } from '../host/instance.mts';
-import { closeBrowser, openBrowser, openEditor, testMilliseconds } from './editor.mts';
-import { withoutOverlays } from './screenshot.mts';
+import { openEditor, type Editor } from './editor.mts';
+import { renewScreenshot, withoutOverlays } from './screenshot.mts';
 
 /** What a person sees who opens n8n after `npm start`: the list of the examples, and each of them. */
-
-jest.setTimeout(testMilliseconds);
 
 /** Of every picture, in CSS pixels; about as wide as GitHub shows the README. */
 const size = { width: 1_120, height: 920 };
 
 /** What n8n's editor has around the canvas. */
 const frame = { left: 42, top: 65, bottom: 37 };
+
+const clip = { x: frame.left, y: frame.top, ...size };
+
+type Box = Record<'left' | 'top' | 'right' | 'bottom', number>;
 
 /** The buttons that n8n lays over the canvas. */
 const canvasOnly = `
@@ -26,20 +28,16 @@ const canvasOnly = `
 	{ visibility: hidden !important; }
 `;
 
+let editor: Editor<Instance>;
 let instance: Instance;
-let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-	context = await openBrowser();
-	instance = await startInstance(withoutAssistant);
-	page = await openEditor(context, instance.n8n.url);
+	editor = await openEditor(async () => await startInstance(withoutAssistant));
+	({ instance, page } = editor);
 }, startMilliseconds);
 
-afterAll(async () => {
-	await closeBrowser(context);
-	await instance?.close();
-}, 60_000);
+afterAll(async () => await editor?.close(), 60_000);
 
 it('opens on the list of the examples', async () => {
 	expect(new URL(page.url()).pathname).toBe('/home/workflows');
@@ -53,9 +51,8 @@ it('shows each example whole, with no node on a note', async () => {
 		width: frame.left + width,
 		height: frame.top + height + frame.bottom,
 	});
-	const clip = { x: frame.left, y: frame.top, ...size };
 	for (const { file, id } of instance.examples) {
-		await page.goto(`${instance.n8n.url}/workflow/${id}`);
+		await page.goto(`${instance.url}/workflow/${id}`);
 		const nodes = page.getByTestId('canvas-node');
 		await nodes.first().waitFor();
 		await page.keyboard.press('1');
@@ -79,20 +76,13 @@ it('shows each example whole, with no node on a note', async () => {
 	await writeFile(picturedFile, `${JSON.stringify(await versionsNow(), null, 2)}\n`);
 }, 900_000);
 
-interface Box {
-	x: number;
-	y: number;
-	width: number;
-	height: number;
-}
-
 /** Where elements are once n8n no longer moves them. */
 async function settled(elements: Locator): Promise<Box[]> {
 	for (let before = ''; ;) {
 		const boxes = await elements.evaluateAll((found) =>
 			found.map((element) => {
-				const { x, y, width, height } = element.getBoundingClientRect();
-				return { x, y, width, height };
+				const { left, top, right, bottom } = element.getBoundingClientRect();
+				return { left, top, right, bottom };
 			}),
 		);
 		if (JSON.stringify(boxes) === before) return boxes;
@@ -101,17 +91,35 @@ async function settled(elements: Locator): Promise<Box[]> {
 	}
 }
 
-function overlap(one: Box, other: Box): boolean {
-	const apart = (start: 'x' | 'y', length: 'width' | 'height') =>
-		one[start] + one[length] <= other[start] || other[start] + other[length] <= one[start];
-	return !apart('x', 'width') && !apart('y', 'height');
-}
+const overlap = (one: Box, other: Box) =>
+	one.left < other.right &&
+	other.left < one.right &&
+	one.top < other.bottom &&
+	other.top < one.bottom;
 
-function within(box: Box, frame: Box): boolean {
-	return (
-		box.x >= frame.x &&
-		box.y >= frame.y &&
-		box.x + box.width <= frame.x + frame.width &&
-		box.y + box.height <= frame.y + frame.height
+const within = (box: Box, { x, y, width, height }: typeof clip) =>
+	box.left >= x && box.top >= y && box.right <= x + width && box.bottom <= y + height;
+
+it('shows what an event did that was sent by the sandbox', async () => {
+	await page.setViewportSize({ width: 1400, height: 800 });
+	const id = instance.exampleId('section-saved-score');
+	instance.sandbox.webhooks.saveSection(2, { content: 'To be written.' });
+	await instance.api.waitForExecutions(id, 1);
+	await page.goto(`${instance.url}/workflow/${id}/executions`);
+	await page.getByText('Succeeded').first().waitFor();
+	const succeeded = page
+		.getByTestId('canvas-node')
+		.filter({ has: page.getByTestId('canvas-node-status-success') });
+	await succeeded.filter({ hasText: 'Save verdict' }).waitFor();
+	const names = await succeeded.evaluateAll((nodes) =>
+		nodes.map((node) => node.getAttribute('data-node-name')),
 	);
-}
+	expect(names).toEqual(['Section saved', 'Score', 'Score too low?', 'Needs work', 'Save verdict']);
+	// Without n8n's sidebar and its log.
+	const clip = { x: 42, y: 0, width: 1358, height: 700 };
+	await renewScreenshot(page, 'receive-events', { clip });
+});
+
+it('causes no errors in the browser', () => {
+	expect(editor.errors).toEqual([]);
+});

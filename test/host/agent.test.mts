@@ -1,5 +1,6 @@
-import type { INode } from 'n8n-workflow';
-import type { Credential, Execution } from '../../host/rest.mts';
+import type { INodeCredentials, INodeParameters } from 'n8n-workflow';
+import type { Execution } from '../../host/rest.mts';
+import { start, to } from '../../host/workflow.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { byId } from '../support/parameters.mts';
 import {
@@ -7,30 +8,20 @@ import {
 	type ScriptedModel,
 	type ToolCall,
 } from '../support/scriptedModel.mts';
-import { joinInstance, outputOf, type SharedInstance } from './instance.mts';
+import { actionType, joinInstance, outputOf, type SharedInstance } from './instance.mts';
 
 /** The node as the tools of n8n's AI Agent, with a chat model that calls what a test tells it. */
 
 let instance: SharedInstance;
 let model: ScriptedModel;
-let service: Credential;
-let openAi: Credential;
+let credentials: INodeCredentials;
 
 beforeAll(async () => {
 	instance = await joinInstance();
 	model = await startScriptedModel();
-	const { api, sandbox } = instance;
-	const { baseUrl } = sandbox;
-	service = await api.createCredential({
-		name: 'Sandbox',
-		type: 'resumeManagementApi',
-		data: { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret: '' },
-	});
-	openAi = await api.createCredential({
-		name: 'Scripted model',
-		type: 'openAiApi',
-		data: { apiKey: 'none', url: model.baseUrl },
-	});
+	const [type, data] = ['openAiApi', { apiKey: 'none', url: model.baseUrl }];
+	const { id, name } = await instance.api.createCredential({ name: 'Scripted model', type, data });
+	credentials = { ...(await instance.addCredential()), openAiApi: { id, name } };
 });
 
 afterAll(async () => {
@@ -38,66 +29,110 @@ afterAll(async () => {
 	await instance?.close();
 });
 
+const email = 'emma.larsen@example.com';
+const planId = SANDBOX_PLANS.pro;
 const fromAi = (name: string) => `={{ $fromAI('${name}', 'The ${name}', 'string') }}`;
+const [userId, resumeId] = [byId(fromAi('userId')), byId(fromAi('resumeId'))];
+const body = (name: string) => ({ field: [{ name, value: fromAi(name) }] });
+const upgrade = { email: fromAi('email'), planId: fromAi('planId') };
+const some = (fields: object) => expect.objectContaining(fields) as unknown;
+const token = { token: expect.any(String) as unknown };
+const reads = /Changes nothing\.$/;
 
-/** Operations, with whatever they require filled in by the model. */
-const tools: Record<string, Record<string, unknown>> = {
-	Get_users: { resource: 'user', operation: 'getAll', limit: 2 },
-	Get_user: { resource: 'user', operation: 'get', userId: byId(fromAi('userId')) },
-	Get_token: { resource: 'user', operation: 'getToken', email: fromAi('email') },
-	Get_resumes: { resource: 'resume', operation: 'getAll', userId: byId(fromAi('userId')) },
-	Get_resume: { resource: 'resume', operation: 'get', resumeId: byId(fromAi('resumeId')) },
-	Create_resume: {
-		resource: 'resume',
-		operation: 'create',
-		userId: byId(fromAi('userId')),
-		bodyFields: { field: [{ name: 'title', value: fromAi('title') }] },
-	},
-	Download: { resource: 'resume', operation: 'download', resumeId: byId(fromAi('resumeId')) },
-	Get_score: { resource: 'resume', operation: 'getScore', resumeId: byId(fromAi('resumeId')) },
-	Upgrade: {
-		resource: 'plan',
-		operation: 'upgrade',
-		email: fromAi('email'),
-		planId: fromAi('planId'),
-	},
-	Read_path: { resource: 'customRequest', operation: 'get', path: fromAi('path') },
-	Send_request: {
-		resource: 'customRequest',
-		operation: 'send',
-		path: fromAi('path'),
-		bodyFields: { field: [{ name: 'email', value: fromAi('email') }] },
-	},
+/**
+ * A tool for each operation, with whatever it requires filled in by the model: what the model is told
+ * of it, a call, what that sends, and what the model is told of the answer.
+ */
+const tools: Record<
+	string,
+	[INodeParameters, RegExp, call: Record<string, string>, sent: string, answer: unknown]
+> = {
+	'user.getAll': [{ limit: 1 }, reads, {}, 'GET /v1/users', some({ id: 'user-001' })],
+	'user.get': [{ userId }, reads, { userId: 'user-001' }, 'GET /v1/user/user-001', some({ email })],
+	'user.getToken': [
+		{ email: fromAi('email') },
+		/issues a secret/,
+		{ email },
+		'POST /v1/user/token',
+		token,
+	],
+	'resume.getAll': [
+		{ userId },
+		reads,
+		{ userId: 'user-001' },
+		'GET /v1/user/user-001/resumes',
+		some({ id: 'resume-001' }),
+	],
+	'resume.get': [
+		{ resumeId },
+		reads,
+		{ resumeId: 'resume-001' },
+		'GET /v1/resume/resume-001',
+		some({ id: 'resume-001', sections: expect.any(Array) as unknown }),
+	],
+	'resume.create': [
+		{ userId, bodyFields: body('title') },
+		/Each call creates another resume/,
+		{ userId: 'user-002', title: 'By an agent' },
+		'POST /v1/user/user-002/resume',
+		some({ title: 'By an agent' }),
+	],
+	'resume.download': [
+		{ resumeId },
+		reads,
+		{ resumeId: 'resume-001' },
+		'GET /v1/resume/resume-001/download',
+		{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' },
+	],
+	'resume.getScore': [
+		{ resumeId },
+		reads,
+		{ resumeId: 'resume-001' },
+		'GET /v1/resume/resume-001/score',
+		some({ score: expect.any(Number) as unknown }),
+	],
+	'plan.upgrade': [
+		upgrade,
+		/This bills: each call may charge a payment/,
+		{ email, planId },
+		'POST /v1/plan/upgrade',
+		some({ plan_id: planId }),
+	],
+	'customRequest.get': [
+		{ path: fromAi('path') },
+		reads,
+		{ path: 'user/user-001' },
+		'GET /v1/user/user-001',
+		some({ email }),
+	],
+	'customRequest.send': [
+		{ path: fromAi('path'), bodyFields: body('email') },
+		/may change or delete data, or bill/,
+		{ path: 'connect', email },
+		'POST /v1/connect',
+		token,
+	],
 };
 
-const email = 'emma.larsen@example.com';
-const calls: ToolCall[] = [
-	{ name: 'Get_users', arguments: {} },
-	{ name: 'Get_user', arguments: { userId: 'user-001' } },
-	{ name: 'Get_token', arguments: { email } },
-	{ name: 'Get_resumes', arguments: { userId: 'user-001' } },
-	{ name: 'Get_resume', arguments: { resumeId: 'resume-001' } },
-	{ name: 'Create_resume', arguments: { userId: 'user-001', title: 'By an agent' } },
-	{ name: 'Download', arguments: { resumeId: 'resume-001' } },
-	{ name: 'Get_score', arguments: { resumeId: 'resume-001' } },
-	{ name: 'Upgrade', arguments: { email, planId: SANDBOX_PLANS.pro } },
-	{ name: 'Read_path', arguments: { path: 'user/user-001' } },
-	{ name: 'Send_request', arguments: { path: 'connect', email } },
-];
-const failing: ToolCall[] = [
-	{ name: 'Upgrade', arguments: { email, planId: 'unknown' } },
-	{ name: 'Get_user', arguments: { userId: 'nobody' } },
-	{ name: 'Upgrade', arguments: { email, planId: '' } },
+const nameOf = (operation: string) => operation.replace('.', '_');
+const call = (operation: string, given: Record<string, string>): ToolCall => ({
+	name: nameOf(operation),
+	arguments: given,
+});
+const calls = Object.entries(tools).map(([name, [, , given]]) => call(name, given));
+const failing = [
+	call('plan.upgrade', { email, planId: 'unknown' }),
+	call('user.get', { userId: 'nobody' }),
+	call('plan.upgrade', { email, planId: '' }),
 ];
 /** Its answer is lost the first time. */
 const buyer = 'noah.fischer@example.com';
-const purchase = { name: 'Upgrade', arguments: { email: buyer, planId: SANDBOX_PLANS.basic } };
+const purchase = call('plan.upgrade', { email: buyer, planId: SANDBOX_PLANS.basic });
 
 /** n8n runs tools in two ways: version 3 of the agent as nodes of their own, the earlier ones itself. */
 describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
 	let execution: Execution;
-	/** What arrived at the service, and what the model was told of its calls, in their order. */
-	let sent: string[];
+	/** What the model was told of its calls, in their order. */
 	let told: string[];
 
 	beforeAll(async () => {
@@ -105,62 +140,27 @@ describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
 		sandbox.requests.length = 0;
 		sandbox.faults.add({ email: buyer, drop: 'after', times: 1 });
 		execution = await runAgent(typeVersion, [...calls, ...failing, purchase, purchase]);
-		sent = sandbox.requests.map(({ method, url }) => `${method} ${url}`);
 		const { messages } = model.requests.at(-1)!;
 		told = messages.filter(({ role }) => role === 'tool').map(({ content }) => content ?? '');
 	});
 
 	it('calls the operations with the arguments of the model', () => {
-		expect(sent.slice(0, calls.length)).toEqual([
-			'GET /v1/users',
-			'GET /v1/user/user-001',
-			'POST /v1/user/token',
-			'GET /v1/user/user-001/resumes',
-			'GET /v1/resume/resume-001',
-			'POST /v1/user/user-001/resume',
-			'GET /v1/resume/resume-001/download',
-			'GET /v1/resume/resume-001/score',
-			'POST /v1/plan/upgrade',
-			'GET /v1/user/user-001',
-			'POST /v1/connect',
-		]);
-		const [users, ...others] = told
-			.slice(0, calls.length)
-			.map((answer) => JSON.parse(answer) as object[]);
-		expect(users).toHaveLength(2);
-		expect(others).toEqual([
-			[expect.objectContaining({ id: 'user-001', email })],
-			[{ token: expect.any(String) }],
-			expect.arrayContaining([expect.objectContaining({ id: 'resume-001' })]),
-			[expect.objectContaining({ id: 'resume-001', sections: expect.any(Array) })],
-			[expect.objectContaining({ userId: 'user-001', title: 'By an agent' })],
-			[{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' }],
-			[expect.objectContaining({ score: expect.any(Number) })],
-			[expect.objectContaining({ plan_id: SANDBOX_PLANS.pro })],
-			[expect.objectContaining({ id: 'user-001', email })],
-			[{ token: expect.any(String) }],
-		]);
+		const sent = instance.sandbox.requests.map(({ method, url }) => `${method} ${url}`);
+		expect(sent.slice(0, calls.length)).toEqual(Object.values(tools).map(([, , , one]) => one));
+		const answers = told.slice(0, calls.length).map((text) => JSON.parse(text) as unknown[]);
+		expect(answers).toEqual(Object.values(tools).map(([, , , , one]) => [one]));
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 	});
 
 	it('tells the model what each operation does, and what it bills', () => {
 		const offered = model.requests.at(-1)!.tools;
-		const descriptions = new Map(offered.map((tool) => [tool.name, tool.description]));
-		expect([...descriptions.keys()].sort()).toEqual(Object.keys(tools).sort());
-		const writes: Record<string, RegExp> = {
-			Upgrade: /This bills: each call may charge a payment/,
-			Create_resume: /Each call creates another resume/,
-			Get_token: /issues a secret/,
-			Send_request: /may change or delete data, or bill/,
-		};
-		for (const [name, description] of descriptions) {
-			expect([name, description]).toEqual([
-				name,
-				expect.stringMatching(writes[name] ?? /Changes nothing\.$/),
-			]);
+		const told = new Map(offered.map(({ name, description }) => [name, description]));
+		expect(told.size).toBe(calls.length);
+		for (const [name, [, says]] of Object.entries(tools)) {
+			expect([name, told.get(nameOf(name))]).toEqual([name, expect.stringMatching(says)]);
 		}
-		const upgrade = offered.find(({ name }) => name === 'Upgrade');
-		expect(upgrade!.parameters.required).toEqual(['email', 'planId']);
+		const { parameters } = offered.find(({ name }) => name === nameOf('plan.upgrade'))!;
+		expect(parameters.required).toEqual(['email', 'planId']);
 	});
 
 	it('tells the model what went wrong and what to do, and goes on', () => {
@@ -190,46 +190,42 @@ async function runAgent(typeVersion: number, script: ToolCall[]): Promise<Execut
 	const { api } = instance;
 	model.script([...script.map((call) => [call]), 'Done.']);
 	const langchain = '@n8n/n8n-nodes-langchain';
-	const nodes: INode[] = [
-		plain('Start', 'n8n-nodes-base.manualTrigger', 1, {}),
-		plain('Agent', `${langchain}.agent`, typeVersion, {
-			promptType: 'define',
-			text: 'Go.',
-			options: { maxIterations: 30 },
-		}),
+	const prompt = { promptType: 'define', text: 'Go.', options: { maxIterations: 30 } };
+	const llm = { model: { __rl: true, mode: 'id', value: 'scripted' } };
+	const nodes = [
+		start,
+		{ name: 'Agent', type: `${langchain}.agent`, typeVersion, parameters: prompt },
 		{
-			...plain('Model', `${langchain}.lmChatOpenAi`, 1.2, {
-				model: { __rl: true, mode: 'id', value: 'scripted' },
-			}),
-			credentials: { openAiApi: openAi },
+			name: 'Model',
+			type: `${langchain}.lmChatOpenAi`,
+			typeVersion: 1.2,
+			parameters: llm,
+			credentials,
 		},
-		...Object.entries(tools).map(([name, parameters]) => ({
-			...plain(name, 'n8n-nodes-resume-management.resumeManagementTool', 1, parameters),
-			credentials: { resumeManagementApi: service },
-			retryOnFail: parameters.operation === 'upgrade',
-			maxTries: 3,
-			waitBetweenTries: 1,
-		})),
+		...Object.entries(tools).map(([name, [parameters]]) => {
+			const [resource, operation] = name.split('.');
+			return {
+				name: nameOf(name),
+				type: `${actionType}Tool`,
+				parameters: { resource, operation, ...parameters },
+				credentials,
+				retryOnFail: operation === 'upgrade',
+				maxTries: 3,
+				waitBetweenTries: 1,
+			};
+		}),
 	];
-	const toAgent = (type: 'main' | 'ai_tool' | 'ai_languageModel') => ({
+	const toAgent = (type: 'ai_tool' | 'ai_languageModel') => ({
 		[type]: [[{ node: 'Agent', type, index: 0 }]],
 	});
-	const { id } = await api.createWorkflow({
-		name: 'Agent',
-		nodes,
-		connections: {
-			Start: toAgent('main'),
-			Model: toAgent('ai_languageModel'),
-			...Object.fromEntries(Object.keys(tools).map((name) => [name, toAgent('ai_tool')])),
-		},
-		settings: { executionOrder: 'v1' },
-	});
+	const connections = {
+		...Object.fromEntries(calls.map(({ name }) => [name, toAgent('ai_tool')])),
+		Agent: to([]),
+		Model: toAgent('ai_languageModel'),
+	};
+	const id = await instance.createWorkflow(nodes, { connections });
 	const execution = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
 	expect(execution.data.resultData.error).toBeUndefined();
 	expect(outputOf(execution, 'Agent').map(({ json }) => json.output)).toEqual(['Done.']);
 	return execution;
-}
-
-function plain(name: string, type: string, typeVersion: number, parameters: object): INode {
-	return { id: name, name, type, typeVersion, position: [0, 0], parameters: parameters as never };
 }

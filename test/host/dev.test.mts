@@ -8,24 +8,13 @@ import { freePort } from '../../host/ports.mts';
 import { reportTo } from '../../host/progress.mts';
 import { EditorApi, type NodeTypeSummary } from '../../host/rest.mts';
 import { owner } from '../../host/workspace.mts';
-import { startMilliseconds } from './instance.mts';
-import { launchIn, whenReady, whenWritten, type Launcher } from './launcher.mts';
+import { actionType, startMilliseconds } from './instance.mts';
+import { launch, type Launcher } from './launcher.mts';
 
 /** Of the project, what `npm run dev` reads. */
 const parts = [
-	'credentials',
-	'dist',
-	'gulpfile.js',
-	'host',
-	'icons',
-	'nodes',
-	'package.json',
-	'sandbox',
-	'tsconfig.json',
-	'workflows',
-	'README.md',
-	'LICENSE.md',
-	'CHANGELOG.md',
+	...['credentials', 'dist', 'gulpfile.js', 'host', 'icons', 'nodes', 'package.json', 'sandbox'],
+	...['tsconfig.json', 'workflows', 'README.md', 'LICENSE.md'],
 ];
 
 let folder: string;
@@ -38,22 +27,20 @@ beforeAll(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'resume-management-dev-'));
 	// Its sources are changed here, and other tests read those of the project.
 	checkout = join(folder, 'checkout');
-	for (const part of parts) {
-		const options = { recursive: true, preserveTimestamps: true };
-		await cp(join(projectRoot, part), join(checkout, part), options);
-	}
+	const options = { recursive: true, preserveTimestamps: true };
+	for (const part of parts) await cp(join(projectRoot, part), join(checkout, part), options);
 	await symlink(join(projectRoot, 'node_modules'), join(checkout, 'node_modules'));
 	const port = await freePort();
 	const ports = ['--port', String(port), '--sandbox-port', String(await freePort())];
-	launcher = launchIn(checkout, folder, '--watch', ...ports);
-	await whenReady(launcher);
-	await whenWritten(launcher, '✓ Compiled');
+	launcher = launch(checkout, folder, '--watch', ...ports);
+	await launcher.written();
+	await launcher.written('✓ Compiled');
 	api = new EditorApi(`http://127.0.0.1:${port}`);
 	await api.signIn(owner);
 }, startMilliseconds);
 
 afterAll(async () => {
-	if (launcher?.child.exitCode === null) launcher.child.kill('SIGTERM');
+	launcher?.child.kill('SIGTERM');
 	await launcher?.exit;
 	await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }, 60_000);
@@ -66,18 +53,12 @@ async function change(file: string, from: string, to: string): Promise<void> {
 	await writeFile(path, after);
 }
 
-async function actionNode(): Promise<NodeTypeSummary | undefined> {
-	// While n8n writes the file that it serves, an answer can be cut short, or longer than announced.
-	const types: unknown = await api.nodeTypes().catch(() => undefined);
-	if (!Array.isArray(types)) return undefined;
-	return (types as NodeTypeSummary[]).find(
-		({ name }) => name === 'n8n-nodes-resume-management.resumeManagement',
-	);
-}
-
 async function whenNode(isSo: (node: NodeTypeSummary) => boolean): Promise<void> {
 	for (;;) {
-		const node = await actionNode();
+		// While n8n writes the file that it serves, an answer can be cut short, or longer than announced.
+		const types: unknown = await api.nodeTypes().catch(() => undefined);
+		const all = Array.isArray(types) ? (types as NodeTypeSummary[]) : [];
+		const node = all.find(({ name }) => name === actionType);
 		if (node && isSo(node)) return;
 		await sleep(200);
 	}
@@ -90,7 +71,7 @@ it('shows a change of the sources in n8n, and keeps what works while they do not
 	await whenNode(({ displayName }) => displayName === 'First Change');
 
 	await change(description, "displayName: 'First Change'", 'displayName: 5');
-	await whenWritten(launcher, '✗ Not compiled: n8n keeps what it has');
+	await launcher.written('✗ Not compiled: n8n keeps what it has');
 	expect(launcher.text()).toContain("Type 'number' is not assignable to type 'string'");
 	await whenNode(({ displayName }) => displayName === 'First Change');
 
@@ -106,7 +87,7 @@ it('shows a change of a codex file', async () => {
 it('says why n8n could not load a change, and goes on', async () => {
 	const resources = 'nodes/ResumeManagement/operations/index.ts';
 	await change(resources, 'import ', "throw new Error('no such luck');\nimport ");
-	await whenWritten(launcher, "✗ n8n can't load the package: no such luck");
+	await launcher.written("✗ n8n can't load the package: no such luck");
 
 	await change(resources, "throw new Error('no such luck');\n", '');
 	await change(description, "displayName: 'Second Change'", "displayName: 'Third Change'");

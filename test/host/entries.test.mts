@@ -1,15 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IConnections, INode } from 'n8n-workflow';
+import type { INode, INodeParameters } from 'n8n-workflow';
 import { runCommand } from '../../host/command.mts';
 import { installHost } from '../../host/install.mts';
 import { cacheFolder } from '../../host/paths.mts';
 import type { Execution } from '../../host/rest.mts';
+import { start, to, type NodeDefinition } from '../../host/workflow.mts';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { http, startRawServer } from '../support/rawServer.mts';
-import { emailsOf, joinInstance, outputOf, type SharedInstance } from './instance.mts';
-import { tested } from './sharedN8n.mts';
+import {
+	actionType,
+	joinInstance,
+	outputOf,
+	tested,
+	unlessLowest,
+	type SharedInstance,
+} from './instance.mts';
 import type { StepOutcome, StepToRun } from './stepExecutor.mts';
 
 /** The ways by which n8n comes to an upgrade, but for those of test/engine: each item is billed once. */
@@ -22,112 +28,76 @@ const upgrade = {
 	planId: pro,
 };
 
-/** Sent, and turned down: nothing happened. */
-const refusal = {
-	status: 401,
-	body: JSON.stringify({ status: 'error', errorCode: 'plan-upgrade-2' }),
-};
-
 let instance: SharedInstance;
 let emails: string[];
 
 beforeAll(async () => {
 	instance = await joinInstance();
-	emails = emailsOf(instance.sandbox);
+	emails = [...instance.emails];
 });
 
 afterAll(async () => await instance?.close());
 
 afterEach(() => instance.sandbox.faults.clear());
 
+/** Lets the service carry the user's next upgrade out and lose its answer. */
+const lose = (email: string) => instance.sandbox.faults.add({ email, times: 1, drop: 'after' });
+
+/** Lets it turn the next one down: nothing happens. */
+function refuse(email: string): void {
+	const body = JSON.stringify({ status: 'error', errorCode: 'plan-upgrade-2' });
+	instance.sandbox.faults.add({ email, times: 1, answer: { status: 401, body } });
+}
+
 /** The upgrade of each item's email, with Retry On Fail. */
-async function upgradeNode(onError: INode['onError']): Promise<Partial<INode>> {
-	return {
-		name: 'Upgrade',
-		type: 'n8n-nodes-resume-management.resumeManagement',
-		parameters: upgrade,
-		credentials: await instance.addCredential(),
-		onError,
-		retryOnFail: true,
-		waitBetweenTries: 1,
-	};
+async function upgradeNode(
+	onError: INode['onError'],
+	parameters: INodeParameters = upgrade,
+): Promise<NodeDefinition> {
+	const credentials = await instance.addCredential();
+	const retries = { retryOnFail: true, waitBetweenTries: 1 };
+	return { name: 'Upgrade', type: actionType, parameters, credentials, onError, ...retries };
 }
 
-const start: Partial<INode> = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
-
-/** Saves a workflow whose `Start`, where it has one, gives out an item for each email. */
-async function createWorkflow(
-	given: string[],
-	nodes: Array<Partial<INode>>,
-	connections: IConnections,
-): Promise<string> {
-	const { id } = await instance.api.createWorkflow({
-		name: randomUUID(),
-		nodes: nodes.map((node, index) => ({
-			id: randomUUID(),
-			typeVersion: 1,
-			position: [index * 200, 0],
-			parameters: {},
-			...node,
-		})) as INode[],
-		connections,
-		settings: { executionOrder: 'v1' },
-		pinData: { Start: given.map((email) => ({ json: { email } })) },
-	});
-	return id;
+/** Saves a workflow whose `Start` gives out an item for each email. */
+async function create(given: string[], nodes: NodeDefinition[], connections = {}): Promise<string> {
+	const pinData = { Start: given.map((email) => ({ json: { email } })) };
+	return await instance.createWorkflow([start, ...nodes], { connections, pinData });
 }
 
-const to = (node: string) => [{ node, type: 'main' as const, index: 0 }];
-
-const runToEnd = async (id: string): Promise<Execution> =>
+const run = async (id: string) =>
 	await instance.api.waitForExecution(await instance.api.runWorkflow(id, 'Start'));
 
-const billed = (email: string) =>
-	instance.sandbox.database.prepare('SELECT 1 FROM upgrades WHERE email = ?').all(email).length;
+const billed = (...given: string[]) => given.map((email) => instance.billed(email));
 
-/** The emails of the upgrades that arrive while something is done, in their order. */
-async function arrivals(action: () => Promise<unknown>): Promise<string[]> {
-	const before = instance.sandbox.requests.length;
-	await action();
-	return instance.sandbox.requests
-		.slice(before)
+/** The emails of the upgrades that have arrived since the last time. */
+const arrived = () =>
+	instance.sandbox.requests
+		.splice(0)
 		.map(({ body }) => (JSON.parse(body) as { email: string }).email);
-}
 
 test('each round of a loop bills once, and the same email in two rounds is two purchases', async () => {
-	const [lost, refused, plain] = emails as [string, string, string];
-	instance.sandbox.faults.add({ email: lost, times: 1, drop: 'after' });
-	instance.sandbox.faults.add({ email: refused, times: 1, answer: refusal });
-	const loop = {
-		name: 'Loop',
-		type: 'n8n-nodes-base.splitInBatches',
-		typeVersion: 3,
-		parameters: { batchSize: 1 },
-	};
-	const id = await createWorkflow(
-		[lost, refused, lost, plain],
-		[start, loop, await upgradeNode('continueRegularOutput')],
-		{
-			Start: { main: [to('Loop')] },
-			Loop: { main: [[], to('Upgrade')] },
-			Upgrade: { main: [to('Loop')] },
-		},
-	);
-	let execution: Execution | undefined;
-	const arrived = await arrivals(async () => (execution = await runToEnd(id)));
-	expect(arrived).toEqual([lost, refused, refused, lost, plain]);
-	expect([lost, refused, plain].map(billed)).toEqual([2, 1, 1]);
+	const [lost, refused, plain] = emails.splice(0, 3) as [string, string, string];
+	lose(lost);
+	refuse(refused);
+	const type = 'n8n-nodes-base.splitInBatches';
+	const loop = { name: 'Loop', type, typeVersion: 3, parameters: { batchSize: 1 } };
+	const nodes = [loop, await upgradeNode('continueRegularOutput')];
+	const connections = { Loop: to([], ['Upgrade']), Upgrade: to(['Loop']) };
+	const execution = await run(await create([lost, refused, lost, plain], nodes, connections));
+	expect(arrived()).toEqual([lost, refused, refused, lost, plain]);
+	expect(billed(lost, refused, plain)).toEqual([2, 1, 1]);
 	// n8n 1.85 shows of a node that goes on the first try, and of the next ones nothing
 	// (n8n-core/dist/execution-engine/workflow-execute.js, nodeSuccessData).
 	const second = tested === 'lowest' ? undefined : pro;
-	const plans = outputOf(execution!, 'Loop').map(({ json }) => json.plan_id);
+	const plans = outputOf(execution, 'Loop').map(({ json }) => json.plan_id);
 	expect(plans).toEqual([undefined, second, pro, pro]);
 });
 
 /** Runs an upgrade in a workflow of its own, which the node `Call` of another one calls. */
 async function runCalled(
 	given: string[],
-	node: Partial<INode>,
+	node: NodeDefinition,
 	more: Partial<INode> = {},
 ): Promise<Execution> {
 	const trigger = {
@@ -136,7 +106,7 @@ async function runCalled(
 		typeVersion: 1.1,
 		parameters: { inputSource: 'passthrough' },
 	};
-	const called = await createWorkflow([], [trigger, node], { Called: { main: [to('Upgrade')] } });
+	const called = await instance.createWorkflow([trigger, node]);
 	const call = {
 		name: 'Call',
 		type: 'n8n-nodes-base.executeWorkflow',
@@ -144,126 +114,98 @@ async function runCalled(
 		parameters: { workflowId: { __rl: true, mode: 'id', value: called }, options: {} },
 		...more,
 	};
-	const connections: IConnections = { Start: { main: [to('Call')] } };
-	return await runToEnd(await createWorkflow(given, [start, call], connections));
+	return await run(await create(given, [call]));
 }
 
 test('Retry On Fail in a sub-workflow bills once', async () => {
-	const [done, refused, lost] = emails.slice(3) as [string, string, string];
-	instance.sandbox.faults.add({ email: refused, times: 1, answer: refusal });
-	instance.sandbox.faults.add({ email: lost, times: 1, drop: 'after' });
-	const node = await upgradeNode('stopWorkflow');
-	let execution: Execution | undefined;
-	const arrived = await arrivals(
-		async () => (execution = await runCalled([done, refused, lost], node)),
-	);
-	expect(execution!.data.resultData.error!.message).toMatch(/^Outcome unknown: /);
-	expect(arrived).toEqual([done, refused, refused, lost]);
-	expect([done, refused, lost].map(billed)).toEqual([1, 1, 1]);
+	const [done, refused, lost] = emails.splice(0, 3) as [string, string, string];
+	refuse(refused);
+	lose(lost);
+	const execution = await runCalled([done, refused, lost], await upgradeNode('stopWorkflow'));
+	expect(execution.data.resultData.error!.message).toMatch(/^Outcome unknown: /);
+	expect(arrived()).toEqual([done, refused, refused, lost]);
+	expect(billed(done, refused, lost)).toEqual([1, 1, 1]);
 });
 
 test.each([
-	['bills again', 10, '', 2],
-	['bills once with a Send Once Key', 11, upgrade.email, 1],
-])('Retry On Fail around a sub-workflow %s', async (_, index, sendOnceKey, bills) => {
-	const email = emails[index]!;
-	instance.sandbox.faults.add({ email, times: 1, drop: 'after' });
-	const node = await upgradeNode('stopWorkflow');
-	const keyed = { ...node, parameters: { ...upgrade, sendOnceKey } };
-	await runCalled([email], keyed, { retryOnFail: true, waitBetweenTries: 1 });
-	expect(billed(email)).toBe(bills);
+	['bills again', '', 2],
+	['bills once with a Send Once Key', upgrade.email, 1],
+])('Retry On Fail around a sub-workflow %s', async (_, sendOnceKey, bills) => {
+	const [email] = emails.splice(0, 1) as [string];
+	lose(email);
+	const node = await upgradeNode('stopWorkflow', { ...upgrade, sendOnceKey });
+	await runCalled([email], node, { retryOnFail: true, waitBetweenTries: 1 });
+	expect(billed(email)).toEqual([bills]);
 });
 
 // n8n 1.85 takes other parameters for it.
-(tested === 'lowest' ? test.skip : test)(
+unlessLowest(
 	'Execute Step bills once, a later one is a new purchase, and one of a node behind it is none',
 	async () => {
-		const email = emails[6]!;
-		instance.sandbox.faults.add({ email, times: 1, drop: 'after' });
+		const [email] = emails.splice(0, 1) as [string];
+		lose(email);
 		const after = { name: 'After', type: 'n8n-nodes-base.noOp' };
-		const id = await createWorkflow([email], [start, await upgradeNode('stopWorkflow'), after], {
-			Start: { main: [to('Upgrade')] },
-			Upgrade: { main: [to('After')] },
-		});
+		const id = await create([email], [await upgradeNode('stopWorkflow'), after]);
 		const executeStep = async (node: string, earlier?: Execution) => {
 			const runData = earlier?.data.resultData.runData;
 			return await instance.api.waitForExecution(await instance.api.executeStep(id, node, runData));
 		};
 		const lost = await executeStep('Upgrade');
 		expect(lost.data.resultData.error!.message).toMatch(/^Outcome unknown: /);
-		expect(billed(email)).toBe(1);
+		expect(billed(email)).toEqual([1]);
 
 		const again = await executeStep('Upgrade', lost);
 		expect(again.status).toBe('success');
-		expect(billed(email)).toBe(2);
+		expect(billed(email)).toEqual([2]);
 
 		const behind = await executeStep('After', again);
-		expect(outputOf(behind, 'After')).toEqual([
-			expect.objectContaining({ json: expect.objectContaining({ plan_id: pro }) }),
-		]);
-		expect(billed(email)).toBe(2);
+		expect(outputOf(behind, 'After')).toMatchObject([{ json: { plan_id: pro } }]);
+		expect(billed(email)).toEqual([2]);
 	},
 );
 
 // n8n 1 has none.
 (tested === '2' ? describe : describe.skip)("n8n's step executor", () => {
-	async function runStep(step: StepToRun): Promise<StepOutcome> {
-		const { node, folder } = await installHost(tested);
-		const script = join(import.meta.dirname, 'stepExecutor.mts');
-		const args = [script, folder, JSON.stringify(step)];
-		return JSON.parse(await runCommand(node, args, { cwd: cacheFolder() })) as StepOutcome;
-	}
-
-	/** A service that takes its time, so that requests that are sent at once are seen together. */
-	async function startSlowService() {
-		const arrived: string[] = [];
+	/** Runs a step against a service that takes its time, so that what is sent at once is seen together. */
+	async function runStep(step: Omit<StepToRun, 'baseUrl'>) {
+		const sent: string[] = [];
 		let working = 0;
 		let atOnce = 0;
-		const server = await startRawServer(async (socket, { body }) => {
-			arrived.push((JSON.parse(body) as { email: string }).email);
+		const service = await startRawServer(async (socket, { body }) => {
+			sent.push((JSON.parse(body) as { email: string }).email);
 			atOnce = Math.max(atOnce, ++working);
 			await sleep(200);
 			working--;
 			const answer = { status: 'success', data: { plan_id: pro } };
 			socket.end(http(200, {}, JSON.stringify(answer)));
 		});
-		return {
-			baseUrl: `http://127.0.0.1:${server.port}/v1`,
-			arrived,
-			atOnce: () => atOnce,
-			close: server.close,
-		};
+		try {
+			const { node, folder } = await installHost(tested);
+			const script = join(import.meta.dirname, 'stepExecutor.mts');
+			const baseUrl = `http://127.0.0.1:${service.port}/v1`;
+			const args = [script, folder, JSON.stringify({ ...step, baseUrl })];
+			const outcome = await runCommand(node, args, { cwd: cacheFolder() });
+			return { outcome: JSON.parse(outcome) as StepOutcome, sent, atOnce };
+		} finally {
+			await service.close();
+		}
 	}
 
 	test('sends upgrades one at a time, in order, and each once', async () => {
-		const service = await startSlowService();
-		try {
-			const given = emails.slice(0, 4);
-			const items = given.map((email) => ({ email }));
-			const outcome = await runStep({ parameters: upgrade, baseUrl: service.baseUrl, items });
-			const upgraded = given.map((_, item) =>
-				expect.objectContaining({ json: { plan_id: pro }, pairedItem: { item } }),
-			);
-			expect(outcome).toEqual({ outputs: [upgraded] });
-			expect(service.arrived).toEqual(given);
-			expect(service.atOnce()).toBe(1);
-		} finally {
-			await service.close();
-		}
+		const given = instance.emails.slice(0, 4);
+		const items = given.map((email) => ({ email }));
+		const { outcome, sent, atOnce } = await runStep({ parameters: upgrade, items });
+		const upgraded = given.map((_, item) =>
+			expect.objectContaining({ json: { plan_id: pro }, pairedItem: { item } }),
+		);
+		expect(outcome).toEqual({ outputs: [upgraded] });
+		expect([sent, atOnce]).toEqual([given, 1]);
 	});
 
 	test('sends nothing of a Custom API Call', async () => {
-		const service = await startSlowService();
-		try {
-			const outcome = await runStep({
-				parameters: { ...upgrade, operation: '__CUSTOM_API_CALL__' },
-				baseUrl: service.baseUrl,
-				items: [{ email: emails[0]! }],
-			});
-			expect(outcome).toEqual({ error: expect.stringMatching(/no such operation/) });
-			expect(service.arrived).toEqual([]);
-		} finally {
-			await service.close();
-		}
+		const parameters = { ...upgrade, operation: '__CUSTOM_API_CALL__' };
+		const { outcome, sent } = await runStep({ parameters, items: [{ email: emails[0]! }] });
+		expect(outcome).toEqual({ error: expect.stringMatching(/no such operation/) });
+		expect(sent).toEqual([]);
 	});
 });

@@ -3,18 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
-import type { INodeExecutionData } from 'n8n-workflow';
 import { runCommand } from '../../host/command.mts';
 import { installHost, packPackage } from '../../host/install.mts';
 import { startN8n, type N8n } from '../../host/n8n.mts';
 import { packageName } from '../../host/paths.mts';
 import { reportTo } from '../../host/progress.mts';
+import { chain } from '../../host/workflow.mts';
 import { owner } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
-import { byId } from '../support/parameters.mts';
+import { userGet } from '../support/parameters.mts';
 import { TestApi } from '../support/testApi.mts';
-import { outputOf, startMilliseconds, webhookSecret } from './instance.mts';
+import {
+	actionType,
+	outputOf,
+	startMilliseconds,
+	tested,
+	triggerType,
+	webhookSecret,
+} from './instance.mts';
 import { startRegistry, type Registry } from './registry.mts';
 
 /**
@@ -27,8 +34,8 @@ let registry: Registry;
 let sandbox: Sandbox;
 let n8n: N8n;
 let api: TestApi;
-/** The workflow that all of it happens to, and what its URL is. */
-let workflow: { id: string; path: string };
+/** The workflow that all of it happens to. */
+let workflowId: string;
 let versions: { first: string; second: string };
 
 beforeAll(async () => {
@@ -59,14 +66,7 @@ async function publish(tarball: string): Promise<typeof versions> {
 	await writeFile(file, JSON.stringify({ ...manifest, version: second }));
 	// Its events say that they are of the second version.
 	await appendFile(
-		join(
-			folder,
-			'package',
-			'dist',
-			'nodes',
-			'ResumeManagementTrigger',
-			'ResumeManagementTrigger.node.js',
-		),
+		join(folder, 'package/dist/nodes/ResumeManagementTrigger/ResumeManagementTrigger.node.js'),
 		`
 		const trigger = exports.ResumeManagementTrigger.prototype;
 		const { webhook } = trigger;
@@ -85,7 +85,7 @@ async function startAgain(): Promise<void> {
 	await mkdir(join(userFolder, '.n8n', 'nodes'), { recursive: true });
 	await writeFile(join(userFolder, '.n8n', 'nodes', '.npmrc'), registry.npmrc);
 	n8n = await startN8n({
-		host: await installHost(process.env.TESTED_N8N ?? '2', reportTo(process.stderr)),
+		host: await installHost(tested, reportTo(process.stderr)),
 		userFolder,
 		port: n8n && Number(new URL(n8n.url).port),
 		env: { ...registry.env, N8N_LOG_LEVEL: 'debug', DB_SQLITE_POOL_SIZE: '3' },
@@ -103,68 +103,52 @@ async function ourTypes(): Promise<string[]> {
 
 /** Sends an event; answers n8n's status and, where it was taken, the items of both nodes. */
 async function sendEvent() {
-	const before = await api.listExecutions(workflow.id);
+	const before = await api.listExecutions(workflowId);
 	const { status } = await axios.post(
-		n8n.url + workflow.path,
+		`${n8n.url}/webhook/events-of-the-registry-test/webhook`,
 		{ event: 'Resume Section Saved', userId: 'user-001' },
 		{ headers: { 'X-Webhook-Secret': webhookSecret }, proxy: false, validateStatus: null },
 	);
 	if (status !== 200) return { status };
-	const executions = await api.waitForExecutions(workflow.id, before.length + 1);
+	const executions = await api.waitForExecutions(workflowId, before.length + 1);
 	const execution = executions.at(-1)!;
 	expect(execution.status).toBe('success');
-	const [event, user] = ['Trigger', 'Get user'].map((node) => first(outputOf(execution, node)));
+	const [event, user] = ['Trigger', 'Get user'].map((node) => outputOf(execution, node)[0]!.json);
 	return { status, event, user };
 }
 
-const first = (items: INodeExecutionData[]) => items[0]!.json;
 const user = expect.objectContaining({ id: 'user-001', email: 'emma.larsen@example.com' });
 
 it('is installed from the registry, and works at once', async () => {
 	expect(await ourTypes()).toEqual([]);
 	const installed = await api.installPackage(packageName);
 	expect(installed.installedVersion).toBe(versions.first);
-	expect(await ourTypes()).toEqual([
-		`${packageName}.resumeManagement`,
-		`${packageName}.resumeManagementTool`,
-		`${packageName}.resumeManagementTrigger`,
-	]);
+	expect(await ourTypes()).toEqual([actionType, `${actionType}Tool`, triggerType]);
 
 	const type = 'resumeManagementApi';
 	const access = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	const { id } = await api.createCredential({ name: 'Sandbox', type, data: access });
-	const common = { credentials: { [type]: { id, name: 'Sandbox' } }, position: [0, 0] as [0, 0] };
-	const created = await api.createWorkflow({
-		name: 'In use',
-		nodes: [
+	const credentials = { [type]: { id, name: 'Sandbox' } };
+	const created = await api.createWorkflow(
+		chain([
 			{
-				...common,
-				id: 'trigger',
 				name: 'Trigger',
-				type: `${packageName}.resumeManagementTrigger`,
+				type: triggerType,
 				typeVersion: 1.1,
 				webhookId: 'events-of-the-registry-test',
 				parameters: { verification: 'header', headerName: 'X-Webhook-Secret' },
+				credentials,
 			},
 			{
-				...common,
-				id: 'get',
 				name: 'Get user',
-				type: `${packageName}.resumeManagement`,
-				typeVersion: 1,
-				parameters: {
-					resource: 'user',
-					operation: 'get',
-					userId: byId('={{ $json.data.userId }}'),
-				},
+				type: actionType,
+				parameters: userGet('={{ $json.data.userId }}'),
+				credentials,
 			},
-		],
-		connections: { Trigger: { main: [[{ node: 'Get user', type: 'main', index: 0 }]] } },
-		settings: { executionOrder: 'v1' },
-	});
+		]),
+	);
 	await api.activateWorkflow(created.id);
-	const path = '/webhook/events-of-the-registry-test/webhook';
-	workflow = { id: created.id, path };
+	workflowId = created.id;
 	const answer = await sendEvent();
 	expect(answer).toEqual({ status: 200, event: expect.any(Object), user });
 	expect(answer.event).not.toHaveProperty('release');
@@ -181,7 +165,7 @@ it('is updated under a workflow in use, which stays active and goes on with the 
 	const updated = await api.updatePackage(packageName);
 	expect(updated.installedVersion).toBe(versions.second);
 
-	expect((await api.readWorkflow(workflow.id)).active).toBe(true);
+	expect((await api.readWorkflow(workflowId)).active).toBe(true);
 	const event = expect.objectContaining({ release: versions.second });
 	expect(await sendEvent()).toEqual({ status: 200, event, user });
 }, 120_000);
@@ -191,7 +175,7 @@ it('is uninstalled, with nothing left of it but the workflow', async () => {
 	expect(await api.listPackages()).toEqual([]);
 	expect(await ourTypes()).toEqual([]);
 	expect((await sendEvent()).status).not.toBe(200);
-	expect(await api.readWorkflow(workflow.id)).toMatchObject({ name: 'In use', active: true });
+	expect(await api.readWorkflow(workflowId)).toMatchObject({ active: true });
 }, 120_000);
 
 it('is installed again, and the workflow of before works with its credential', async () => {

@@ -4,26 +4,31 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-import axios, { type AxiosResponse } from 'axios';
-import type { INode, INodeCredentials, INodeParameters } from 'n8n-workflow';
+import axios from 'axios';
+import type { INodeCredentials, INodeParameters } from 'n8n-workflow';
 
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import type { WebhookRegistration } from '../../sandbox/server.mts';
 import {
+	outputOf,
 	startEmptyInstance,
 	startMilliseconds,
+	tested,
+	triggerType,
+	unlessLowest,
 	webhookSecret,
 	type EmptyInstance,
 } from './instance.mts';
 
-/** The trigger in a real n8n: each answer, and what became an execution. */
+/**
+ * What n8n itself makes of a delivery: its body, its answer, its execution. What the trigger decides is in
+ * test/engine/trigger.test.mts.
+ */
 
 const EVENT = { event: 'Resume Section Saved', id: 'evt_1', data: { name: 'Müller' } };
-const LAST = { event: 'Resume Section Saved', eventId: 'last' };
 
 let instance: EmptyInstance;
 let credentials: INodeCredentials;
-const counts = { sent: 0, accepted: 0, refused: 0 };
 
 beforeAll(async () => {
 	// n8n runs all at once by default, each in a sandbox of its own: 500 take gigabytes.
@@ -36,77 +41,41 @@ beforeAll(async () => {
 	credentials = await instance.addCredential();
 }, startMilliseconds);
 
-afterAll(async () => {
-	process.stdout.write(
-		`\nDeliveries: ${counts.sent} sent, ${counts.accepted} accepted, ${counts.refused} refused\n\n`,
-	);
-	await instance?.close();
-}, 60_000);
-
-interface Trigger {
-	/** The production URL. */
-	url: string;
-	/** Sends a body as it is, JSON by default. */
-	send(body: unknown, headers?: Record<string, string>): Promise<AxiosResponse>;
-	/** Waits for so many executions; answers the items that each started with, oldest first. */
-	items(count: number): Promise<Array<Array<Record<string, unknown>>>>;
-}
+afterAll(async () => await instance?.close(), 60_000);
 
 /** A workflow of the trigger alone, which no event reaches yet. */
-async function createWorkflow(
-	parameters: INodeParameters,
-	credentials: INodeCredentials,
-): Promise<{ id: string; webhookId: string }> {
+async function create(parameters: INodeParameters, own = credentials) {
 	const webhookId = randomUUID();
-	const trigger: INode = {
-		id: randomUUID(),
-		name: 'Trigger',
-		type: 'n8n-nodes-resume-management.resumeManagementTrigger',
-		typeVersion: 1.1,
-		position: [0, 0],
-		webhookId,
-		parameters,
-		credentials,
-	};
-	const workflow = await instance.api.createWorkflow({
-		name: `Trigger ${webhookId}`,
-		nodes: [trigger],
-		connections: {},
-		settings: { executionOrder: 'v1' },
-	});
-	return { id: workflow.id, webhookId };
+	const node = { name: 'Trigger', type: triggerType, typeVersion: 1.1, webhookId };
+	const id = await instance.createWorkflow([{ ...node, parameters, credentials: own }]);
+	return { id, url: `${instance.url}/webhook/${webhookId}/webhook` };
 }
 
-async function activate(
-	parameters: INodeParameters,
-	own: INodeCredentials = credentials,
-): Promise<Trigger> {
-	const { api, n8n } = instance;
-	const { id, webhookId } = await createWorkflow(parameters, own);
-	await api.activateWorkflow(id);
-	const url = `${n8n.url}/webhook/${webhookId}/webhook`;
+type Trigger = Awaited<ReturnType<typeof activate>>;
+
+async function activate(parameters: INodeParameters) {
+	const { id, url } = await create(parameters);
+	await instance.api.activateWorkflow(id);
 	return {
 		url,
-		async send(body, headers = {}) {
-			counts.sent++;
-			const answer = await axios.post(url, body, {
+		/** Sends a body as it is, JSON by default. */
+		send: async (body: unknown, headers: Record<string, string> = {}) =>
+			await axios.post(url, body, {
 				headers: { 'Content-Type': 'application/json', ...headers },
 				transformRequest: (data: unknown) =>
 					typeof data === 'string' || Buffer.isBuffer(data) ? data : JSON.stringify(data),
 				validateStatus: () => true,
 				timeout: 300_000,
 				maxBodyLength: Infinity,
-			});
-			if (answer.status === 200) counts.accepted++;
-			else counts.refused++;
-			return answer;
-		},
-		async items(count) {
-			const executions = await api.waitForExecutions(id, count, 300_000);
-			return executions.map(({ status, data }) => {
-				expect(status).toBe('success');
-				const output = data.resultData.runData.Trigger![0]!.data!.main![0]!;
-				return output.map(({ json }) => json);
+			}),
+		/** Waits for so many executions; answers the item that each started with, oldest first. */
+		async items(count: number) {
+			const executions = await instance.api.waitForExecutions(id, count, 300_000);
+			return executions.map((execution) => {
+				expect(execution.status).toBe('success');
+				const [item, ...others] = outputOf(execution, 'Trigger');
+				expect(others).toEqual([]);
+				return item!.json;
 			});
 		},
 	};
@@ -119,35 +88,24 @@ const secret = { 'X-Webhook-Secret': webhookSecret };
  * Nothing that was sent before has started the workflow. An event that does start it comes after:
  * what n8n was late with would be listed before it.
  */
-async function expectNothingStarted(
-	trigger: Trigger,
-	proof: Record<string, string> = secret,
-): Promise<void> {
-	expect((await trigger.send(LAST, proof)).status).toBe(200);
-	const executions = await trigger.items(1);
-	expect(executions.map(([item]) => item!.deliveryId)).toEqual(['last']);
+async function expectNothingStarted(trigger: Trigger): Promise<void> {
+	const last = { event: 'Resume Section Saved', eventId: 'last' };
+	expect((await trigger.send(last, secret)).status).toBe(200);
+	expect(await trigger.items(1)).toMatchObject([{ deliveryId: 'last' }]);
 }
-
-const envelope = (errorCode: string) => ({
-	status: 'error',
-	errorCode,
-	errorMessage: expect.any(String) as string,
-});
 
 test('an event starts the workflow, and is answered in the envelope of the service', async () => {
 	const trigger = await activate(byHeader);
 	const answer = await trigger.send(EVENT, secret);
 	expect([answer.status, answer.data]).toEqual([200, { status: 'success' }]);
 	expect(await trigger.items(1)).toEqual([
-		[
-			{
-				event: 'Resume Section Saved',
-				deliveryId: 'evt_1',
-				deliveryIdSource: 'payload',
-				receivedAt: expect.stringMatching(/^2\d{3}-.*Z$/) as string,
-				data: EVENT,
-			},
-		],
+		{
+			event: 'Resume Section Saved',
+			deliveryId: 'evt_1',
+			deliveryIdSource: 'payload',
+			receivedAt: expect.stringMatching(/^2\d{3}-.*Z$/) as string,
+			data: EVENT,
+		},
 	]);
 });
 
@@ -161,48 +119,41 @@ describe('a body that is', () => {
 	const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024, ' '));
 	const gzip = { 'Content-Encoding': 'gzip' };
 	const brotli = { 'Content-Encoding': 'br' };
-	const [unreadable, tooLarge] = [envelope('unreadable-body'), envelope('body-too-large')];
-	const success = { status: 'success' };
-	const unsupported = envelope('unsupported-body');
-	const byN8n = expect.anything() as unknown;
 
-	/** With the answer to the service. A stranger has the same where there is nothing to verify, or else 401. */
-	test.each<[string, string | Buffer, Record<string, string>, number, unknown]>([
-		// n8n parses what says that it is of a type that n8n knows, and answers by itself where it can't.
-		['invalid JSON', '{"event": ', {}, 422, byN8n],
-		['of an unknown charset', text, type('application/json; charset=utf-16'), 422, byN8n],
-		['packed with brotli', brotliCompressSync(text), brotli, 422, byN8n],
-		['not packed as it says', text, gzip, 500, byN8n],
-		['larger than n8n accepts', large, {}, 500, byN8n],
-		['larger than n8n accepts, once unpacked', bomb, gzip, 500, byN8n],
-		// The rest comes to the trigger.
-		['empty', '', {}, 400, unreadable],
-		['not packed, of no declared type', text, { ...octets, ...gzip }, 400, unreadable],
-		['of a charset unknown to all', text, type('text/json; charset=klingon'), 400, unreadable],
-		['not of its charset', latin1, {}, 400, unreadable],
-		['too large, of no declared type', large, octets, 413, tooLarge],
-		['a form with parts', parts, type('multipart/form-data; boundary=x'), 415, unsupported],
-		['JSON in Latin-1', latin1, type('application/json; charset=latin1'), 200, success],
-		['JSON of a type of its own', text, type('application/cloudevents+json'), 200, success],
-		['JSON that says it is text', text, type('text/plain'), 200, success],
-		['JSON that says it is a form', text, type('application/x-www-form-urlencoded'), 200, success],
-		['packed with gzip', gzipSync(text), gzip, 200, success],
-		['of 5 MB', ` ${text}${' '.repeat(5 * 1024 * 1024)}`, {}, 200, success],
-	])(
-		'%s starts nothing for a stranger, and is answered',
-		async (_, body, headers, status, data) => {
-			const trigger = await activate(byHeader);
-			const stranger = await trigger.send(body, headers);
-			const isLost = 'Content-Encoding' in headers && status === 400;
-			const isVerified = !isLost && ![byN8n, tooLarge, unsupported].includes(data);
-			expect(stranger.status).toBe(isVerified ? 401 : status);
-			const answer = await trigger.send(body, { ...headers, ...secret });
-			expect([answer.status, answer.data]).toEqual([status, data]);
-			if (status !== 200) return await expectNothingStarted(trigger);
-			const [[item], ...others] = (await trigger.items(1)) as [[Record<string, unknown>]];
-			expect([item.data, others]).toEqual([EVENT, []]);
-		},
-	);
+	/**
+	 * With the answers to a stranger and to the service, and the code of the latter. n8n parses what says
+	 * that it is of a type that n8n knows, and answers anybody by itself where it can't.
+	 */
+	test.each<[string, string | Buffer, Record<string, string>, number, number, string?]>([
+		['invalid JSON', '{"event": ', {}, 422, 422],
+		['of an unknown charset', text, type('application/json; charset=utf-16'), 422, 422],
+		['packed with brotli', brotliCompressSync(text), brotli, 422, 422],
+		['not packed as it says', text, gzip, 500, 500],
+		['larger than n8n accepts', large, {}, 500, 500],
+		['larger than n8n accepts, once unpacked', bomb, gzip, 500, 500],
+		['empty', '', {}, 401, 400, 'unreadable-body'],
+		['not packed, of no declared type', text, { ...octets, ...gzip }, 400, 400, 'unreadable-body'],
+		['of no known charset', text, type('text/json; charset=klingon'), 401, 400, 'unreadable-body'],
+		['not of its charset', latin1, {}, 401, 400, 'unreadable-body'],
+		['too large, of no declared type', large, octets, 413, 413, 'body-too-large'],
+		['in parts', parts, type('multipart/form-data; boundary=x'), 415, 415, 'unsupported-body'],
+		['JSON in Latin-1', latin1, type('application/json; charset=latin1'), 401, 200],
+		['JSON of a type of its own', text, type('application/cloudevents+json'), 401, 200],
+		['JSON that says it is text', text, type('text/plain'), 401, 200],
+		['JSON that says it is a form', text, type('application/x-www-form-urlencoded'), 401, 200],
+		['packed with gzip', gzipSync(text), gzip, 401, 200],
+		['of 5 MB', ` ${text}${' '.repeat(5 * 1024 * 1024)}`, {}, 401, 200],
+	])('%s starts nothing for a stranger, and is answered', async (...[, body, headers, ...told]) => {
+		const [toStranger, toService, errorCode] = told;
+		const trigger = await activate(byHeader);
+		expect((await trigger.send(body, headers)).status).toBe(toStranger);
+		const { status, data } = await trigger.send(body, { ...headers, ...secret });
+		expect(status).toBe(toService);
+		if (errorCode) expect(data).toMatchObject({ status: 'error', errorCode });
+		if (status !== 200) return await expectNothingStarted(trigger);
+		expect(data).toEqual({ status: 'success' });
+		expect(await trigger.items(1)).toMatchObject([{ data: EVENT }]);
+	});
 
 	// n8n has one XML parser for all requests, which refuses the first such body and not the next
 	// (n8n/dist/middlewares/body-parser.js).
@@ -219,10 +170,9 @@ describe('a body that is', () => {
 
 test('an event that is not selected starts nothing, and leaves a trace', async () => {
 	const trigger = await activate({ ...byHeader, events: ['resumeSectionSaved'] });
-	const answer = await trigger.send({ event: 'Plan Changed' }, secret);
-	const reason = expect.stringContaining("'Trigger On'") as string;
-	const notTaken = { count: 1, events: ['Plan Changed'], reason };
-	expect([answer.status, answer.data]).toEqual([200, { status: 'success', notTaken }]);
+	const { status, data } = await trigger.send({ event: 'Plan Changed' }, secret);
+	expect(status).toBe(200);
+	expect(data).toMatchObject({ notTaken: { count: 1, events: ['Plan Changed'] } });
 	await expectNothingStarted(trigger);
 	// n8n's log comes through a pipe, a moment later.
 	const trace = /warn .*left out 1 of the events .*"Plan Changed".*Trigger On/;
@@ -231,91 +181,75 @@ test('an event that is not selected starts nothing, and leaves a trace', async (
 
 /** Expressions that n8n's engine has evaluated since its start, by n8n's own metrics. */
 async function evaluations(): Promise<number> {
-	const { data } = await axios.get<string>(`${instance.n8n.url}/metrics`);
+	const { data } = await axios.get<string>(`${instance.url}/metrics`);
 	expect(data).toContain('n8n_expression_pool_acquired_total');
 	const counts = data.matchAll(/^n8n_expression_evaluation_duration_seconds_count\{.*\} (\d+)$/gm);
 	return Array.from(counts).reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 // The oldest n8n has another engine, which counts nothing.
-(process.env.TESTED_N8N === 'lowest' ? test.skip : test)(
-	'an event evaluates no expression',
-	async () => {
-		const send = async (parameters: INodeParameters) => {
-			const trigger = await activate(parameters);
-			const before = await evaluations();
-			for (let sent = 0; sent < 3; sent++) await trigger.send(EVENT, secret);
-			expect(await trigger.items(3)).toHaveLength(3);
-			return (await evaluations()) - before;
-		};
-		expect(await send(byHeader)).toBe(0);
-		// What counts none would not be noticed otherwise.
-		const eventIdPath = '={{ ["meta", "uuid"].join(".") }}';
-		expect(await send({ ...byHeader, options: { eventIdPath } })).toBeGreaterThanOrEqual(3);
-	},
-);
+unlessLowest('an event evaluates no expression', async () => {
+	const send = async (parameters: INodeParameters) => {
+		const trigger = await activate(parameters);
+		const before = await evaluations();
+		for (let sent = 0; sent < 3; sent++) await trigger.send(EVENT, secret);
+		expect(await trigger.items(3)).toHaveLength(3);
+		return (await evaluations()) - before;
+	};
+	expect(await send(byHeader)).toBe(0);
+	// What counts none would not be noticed otherwise.
+	const eventIdPath = '={{ ["meta", "uuid"].join(".") }}';
+	expect(await send({ ...byHeader, options: { eventIdPath } })).toBeGreaterThanOrEqual(3);
+});
 
-describe('every way to sign of the sandbox', () => {
-	const key = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-	const next = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
-	const headerName = 'X-Webhook-Signature';
+const headerName = 'X-Webhook-Signature';
+const hmac = { verification: 'hmac', headerName };
+const timed = { signatureEncoding: 'base64', signaturePrefix: 'v0=', timestampHeader: 'X-Time' };
 
-	test.each<[Omit<WebhookRegistration, 'url' | 'secret'>, INodeParameters]>([
-		[{ style: 'header' }, byHeader],
-		[{ style: 'hmac' }, { verification: 'hmac', headerName }],
-		[
-			{ style: 'hmac', encoding: 'base64', prefix: 'v0=', timestampHeader: 'X-Time' },
-			{
-				verification: 'hmac',
-				headerName,
-				signatureEncoding: 'base64',
-				signaturePrefix: 'v0=',
-				timestampHeader: 'X-Time',
-			},
-		],
-		[{ style: 'standardWebhooks' }, { verification: 'standardWebhooks' }],
-		[{ style: 'timestampedSignature' }, { verification: 'timestampedSignature', headerName }],
-	])('is taken (%j), through a change of the secret, too', async (style, parameters) => {
-		const { webhooks } = instance.sandbox;
-		const both = { webhookSecret: `${next} `, olderWebhookSecret: `\n${key}` };
-		const changing = await activate(parameters, await instance.addCredential(both));
-		const done = { webhookSecret: next };
-		const changed = await activate(parameters, await instance.addCredential(done));
-		const send = async ({ url }: Trigger, secret: string) => {
-			const { id } = webhooks.register({ url, secret, ...style });
-			webhooks.saveSection(1, {});
-			while (webhooks.deliveries()[0]!.attempts === 0) await sleep(20);
-			const [delivery] = webhooks.deliveries();
-			webhooks.remove(id);
-			return delivery!.lastStatus;
-		};
-		expect(await send(changing, key)).toBe(200);
-		expect(await send(changing, next)).toBe(200);
-		expect(await send(changed, next)).toBe(200);
-		expect(await send(changed, key)).toBe(401);
-		expect(await changing.items(2)).toHaveLength(2);
-		expect(await changed.items(1)).toHaveLength(1);
-	});
+test.each<[Omit<WebhookRegistration, 'url' | 'secret'>, INodeParameters]>([
+	[{ style: 'header' }, byHeader],
+	[{ style: 'hmac' }, hmac],
+	[
+		{ style: 'hmac', encoding: 'base64', prefix: 'v0=', timestampHeader: 'X-Time' },
+		{ ...hmac, ...timed },
+	],
+	[{ style: 'standardWebhooks' }, { verification: 'standardWebhooks' }],
+	[{ style: 'timestampedSignature' }, { verification: 'timestampedSignature', headerName }],
+])('a delivery that the sandbox has signed is taken: %j', async (style, parameters) => {
+	const { webhooks } = instance.sandbox;
+	const [right, wrong] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+	credentials = await instance.addCredential({ webhookSecret: right! });
+	const { url, items } = await activate(parameters);
+	const send = async (secret: string) => {
+		const { id } = webhooks.register({ url, secret, ...style });
+		webhooks.saveSection(1, {});
+		while (webhooks.deliveries()[0]!.attempts === 0) await sleep(20);
+		const [delivery] = webhooks.deliveries();
+		webhooks.remove(id);
+		return delivery!.lastStatus;
+	};
+	expect(await send(wrong!)).toBe(401);
+	expect(await send(right!)).toBe(200);
+	expect(await items(1)).toHaveLength(1);
+	credentials = await instance.addCredential();
 });
 
 test('headers and query come on request, and no secret of the credential does', async () => {
 	const trigger = await activate({ ...byHeader, options: { includeHeaders: true } });
-	const percent = [...webhookSecret].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('');
-	const event = { ...EVENT, key: SANDBOX_KEYS.live, text: `It is ${percent}.` };
-	const headers = {
-		...secret,
-		Authentication: `Bearer ${SANDBOX_KEYS.live}`,
-		'X-Request-Id': 'r-1',
-	};
-	expect((await trigger.send(event, headers)).status).toBe(200);
-	const [[item]] = (await trigger.items(1)) as [[Record<string, unknown>]];
-	expect(item).toMatchObject({
-		data: { ...EVENT, key: '[hidden]', text: 'It is [hidden].' },
-		secretsHidden: true,
-		headers: { 'x-request-id': 'r-1', 'x-webhook-secret': '[hidden]' },
-		query: {},
-	});
-	expect(item.headers).toHaveProperty('authentication', 'Bearer [hidden]');
+	const headers = { Authentication: `Bearer ${SANDBOX_KEYS.live}`, 'X-Request-Id': 'r-1' };
+	await trigger.send({ ...EVENT, key: SANDBOX_KEYS.live }, { ...secret, ...headers });
+	expect(await trigger.items(1)).toMatchObject([
+		{
+			data: { ...EVENT, key: '[hidden]' },
+			secretsHidden: true,
+			headers: {
+				'x-request-id': 'r-1',
+				'x-webhook-secret': '[hidden]',
+				authentication: 'Bearer [hidden]',
+			},
+			query: {},
+		},
+	]);
 });
 
 test('a request that breaks off never hangs, and starts nothing', async () => {
@@ -335,42 +269,36 @@ test('a request that breaks off never hangs, and starts nothing', async () => {
 test('a workflow without a webhook secret, or that could take no event, is not activated', async () => {
 	const withoutSecret = await instance.addCredential({ webhookSecret: '' });
 	const timestampTolerance = '={{ "soon" }}';
-	const signed = { verification: 'timestampedSignature', timestampTolerance };
-	const { api } = instance;
-	const [secretless, deaf] = [
-		await createWorkflow(byHeader, withoutSecret),
-		await createWorkflow(signed, credentials),
-	];
+	const secretless = await create(byHeader, withoutSecret);
+	const deaf = await create({ verification: 'timestampedSignature', timestampTolerance });
 	// Both at once: n8n 2 tries for a quarter of a minute.
 	await Promise.all([
-		expect(api.activateWorkflow(secretless.id)).rejects.toThrow(/Webhook Secret is empty/),
-		expect(api.activateWorkflow(deaf.id)).rejects.toThrow(
+		expect(instance.api.activateWorkflow(secretless.id)).rejects.toThrow('Webhook Secret is empty'),
+		expect(instance.api.activateWorkflow(deaf.id)).rejects.toThrow(
 			"'Timestamp Tolerance' is not a number of seconds from 1 to 86400",
 		),
 	]);
 });
 
 // On a busy machine, n8n 1 answers some with 200 and makes no execution: docs/reliability.md promises it of n8n 2.
-((process.env.TESTED_N8N ?? '2') === '2' ? test : test.skip)(
+(tested === '2' ? test : test.skip)(
 	'500 deliveries, 50 side by side, are 500 executions with 500 delivery IDs',
 	async () => {
 		const trigger = await activate(byHeader);
 		const bodies = Array.from({ length: 500 }, (_, number) => JSON.stringify({ number }));
 		// The same body twice is two executions with one ID.
-		let waiting = [...bodies, bodies[0]!];
-		let accepted = 0;
-		// What an n8n under load does not take is sent again, as a sender would.
-		for (let attempts = 0; waiting.length > 0 && attempts < 100; attempts++) {
-			// As many as docs/scaling.md advises.
-			const sent = waiting.splice(0, 50);
-			const answers = await Promise.all(sent.map((body) => trigger.send(body, secret)));
-			const refused = sent.filter((_, index) => answers[index]!.status !== 200);
-			accepted += sent.length - refused.length;
-			waiting.push(...refused);
+		const waiting = [...bodies, bodies[0]!];
+		const deadline = Date.now() + 300_000;
+		while (waiting.length > 0 && Date.now() < deadline) {
+			// As many as docs/scaling.md advises. What an n8n under load does not take is sent again, as a
+			// sender would.
+			const send = async (body: string) => {
+				if ((await trigger.send(body, secret)).status !== 200) waiting.push(body);
+			};
+			await Promise.all(waiting.splice(0, 50).map(send));
 		}
-		expect(accepted).toBe(501);
-		const ids = (await trigger.items(accepted)).map(([item]) => item!.deliveryId);
-		expect(new Set(ids).size).toBe(500);
+		const ids = (await trigger.items(501)).map(({ deliveryId }) => deliveryId);
+		expect([ids.length, new Set(ids).size]).toEqual([501, 500]);
 	},
 	600_000,
 );

@@ -1,4 +1,3 @@
-import { userGet } from '../support/parameters.mts';
 import { byStatus, deliver, events } from './deliveries.mts';
 import { countByWorker, DeliveryLog, endedExecutions, type Execution } from './executions.mts';
 import { startMilliseconds, startTopology, type Topology } from './topology.mts';
@@ -22,24 +21,6 @@ beforeAll(async () => {
 afterAll(async () => {
 	await topology?.close();
 }, 120_000);
-
-test('every process knows the nodes', async () => {
-	const names = (await topology.api.nodeTypes()).map(({ name }) => name);
-	expect(names).toEqual(
-		expect.arrayContaining([
-			'n8n-nodes-resume-management.resumeManagement',
-			'n8n-nodes-resume-management.resumeManagementTrigger',
-		]),
-	);
-
-	// The webhook processor runs the trigger, and a worker the node that follows.
-	const { workflowId, url } = await topology.activate(userGet('user-001'));
-	const answers = await deliver(url, events('known', 40));
-	expect(byStatus(answers)).toEqual({ 200: 40 });
-	const executions = await endedExecutions(topology, workflowId, 40);
-	expect(byStatus(executions)).toEqual({ success: 40 });
-	expectEachWorker(executions);
-}, 300_000);
 
 test('500 deliveries, 50 side by side, are 500 executions', async () => {
 	const { workflowId, url } = await topology.activate();

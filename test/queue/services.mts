@@ -13,9 +13,6 @@ export interface Services {
 	remove(): Promise<void>;
 }
 
-const namePrefix = 'resume_management_queue_';
-/** Any number that nobody else uses with this PostgreSQL. */
-const lockNumber = 1_413_829_460;
 const connectMilliseconds = 5_000;
 const redisUrl = new URL(process.env.QUEUE_REDIS_URL ?? 'redis://127.0.0.1:6379');
 const postgresUrl = new URL(
@@ -23,53 +20,26 @@ const postgresUrl = new URL(
 );
 
 /** @throws {Trouble} where Redis or PostgreSQL is missing, or refuses */
-export async function requireServices(): Promise<void> {
-	(await connectRedis()).disconnect();
-	await (await connectPostgres()).end();
-}
-
-/** @throws {Trouble} where Redis or PostgreSQL is missing, or refuses */
 export async function prepareServices(): Promise<Services> {
 	const redis = await connectRedis();
-	const postgres = await connectPostgres();
-	const removeBoth = async (name: string) => {
-		await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
-		for await (const keys of redis.scanStream({ match: `${name}:*`, count: 1_000 })) {
-			if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
-		}
-	};
-	// Another run must not take the new database for one that was left, before it has a connection.
-	await postgres.query('SELECT pg_advisory_lock($1)', [lockNumber]);
-	for (const name of await leftDatabases(postgres)) await removeBoth(name);
-	const name = namePrefix + randomBytes(4).toString('hex');
+	const postgres = await connectPostgres(postgresUrl);
+	const name = `resume_management_queue_${randomBytes(4).toString('hex')}`;
 	await postgres.query(`CREATE DATABASE ${name}`);
-	const url = new URL(postgresUrl);
-	url.pathname = name;
-	const database = new Client({ connectionString: url.href });
-	await database.connect();
-	await postgres.query('SELECT pg_advisory_unlock($1)', [lockNumber]);
-
+	const database = await connectPostgres(new URL(`/${name}`, postgresUrl));
 	return {
 		env: { ...redisEnvironment(name), ...postgresEnvironment(name) },
 		query: async <Row extends object>(statement: string, values?: unknown[]) =>
 			(await database.query<Row>(statement, values)).rows,
 		remove: async () => {
 			await database.end();
-			await removeBoth(name);
+			await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
+			for await (const keys of redis.scanStream({ match: `${name}:*`, count: 1_000 })) {
+				if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
+			}
 			await postgres.end();
 			redis.disconnect();
 		},
 	};
-}
-
-/** What a run that was killed has left: the database of one that lives has a connection, its own. */
-async function leftDatabases(postgres: Client): Promise<string[]> {
-	const { rows } = await postgres.query<{ datname: string }>(
-		`SELECT datname FROM pg_database WHERE starts_with(datname, $1)
-		AND datname NOT IN (SELECT datname FROM pg_stat_activity WHERE datname IS NOT NULL)`,
-		[namePrefix],
-	);
-	return rows.map(({ datname }) => datname);
 }
 
 async function connectRedis(): Promise<Redis> {
@@ -89,44 +59,31 @@ async function connectRedis(): Promise<Redis> {
 		return redis;
 	} catch (error) {
 		redis.disconnect();
-		throw refused(
-			'Redis',
-			redisUrl,
-			'QUEUE_REDIS_URL=redis://user:password@host:6379',
-			reason ?? error,
-		);
+		throw refused('QUEUE_REDIS_URL', redisUrl, reason ?? error);
 	}
 }
 
-async function connectPostgres(): Promise<Client> {
+async function connectPostgres(url: URL): Promise<Client> {
 	const postgres = new Client({
-		connectionString: postgresUrl.href,
+		connectionString: url.href,
 		connectionTimeoutMillis: connectMilliseconds,
 	});
 	try {
 		await postgres.connect();
-		const { rows } = await postgres.query<{ may: boolean }>(
-			'SELECT rolcreatedb OR rolsuper AS may FROM pg_roles WHERE rolname = current_user',
-		);
-		if (!rows[0]?.may) throw new Error('its user may not create databases');
 		return postgres;
 	} catch (error) {
 		await postgres.end();
-		throw refused(
-			'PostgreSQL',
-			postgresUrl,
-			'QUEUE_POSTGRES_URL=postgres://user:password@host:5432/postgres',
-			error,
-		);
+		throw refused('QUEUE_POSTGRES_URL', url, error);
 	}
 }
 
-function refused(service: string, url: URL, example: string, error: unknown): Trouble {
+function refused(variable: string, url: URL, error: unknown): Trouble {
 	// A name with several addresses fails with an AggregateError without a message.
 	const { message } = error as Error;
 	const reason = message || systemCode(error) || String(error);
+	const example = `${variable}=${url.protocol}//user:password@host:${url.port}`;
 	return new Trouble(
-		`${service} can't be used at ${url.host} (${reason}): start it, or choose another one, for example ${example}.`,
+		`${url.host} can't be used (${reason}): start it, or choose another one, for example ${example}.`,
 	);
 }
 

@@ -2,10 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { INode, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
 import { startN8n, type N8n, type N8nCommand } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
+import { chain } from '../../host/workflow.mts';
 import { owner } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
@@ -109,12 +110,7 @@ export async function startTopology(
 				startAgain: async (more) => {
 					running.n8n = await start(Number(new URL(running.n8n.url).port), more);
 				},
-				kill: async () => {
-					process.kill(running.n8n.pid, 'SIGKILL');
-					await running.n8n.ended;
-					// What it had started, such as its task runner.
-					await running.n8n.stop();
-				},
+				kill: async () => await running.n8n.kill(),
 			};
 			processes.push(running);
 			return running;
@@ -138,32 +134,17 @@ export async function startTopology(
 
 		const activate = async (action?: INodeParameters) => {
 			const webhookId = randomUUID();
-			const trigger: INode = {
-				credentials,
-				typeVersion: 1.1,
-				id: 'trigger',
+			const trigger = {
 				name: 'Trigger',
 				type: triggerType,
-				position: [0, 0],
+				typeVersion: 1.1,
 				webhookId,
+				credentials,
 				parameters: { verification: 'header', headerName: 'X-Webhook-Secret' },
 			};
-			const follower: INode = {
-				credentials,
-				typeVersion: 1,
-				id: 'action',
-				name: 'Action',
-				type: actionType,
-				position: [200, 0],
-				parameters: action ?? {},
-			};
-			const link = { Trigger: { main: [[{ node: 'Action', type: 'main' as const, index: 0 }]] } };
-			const { id } = await api.createWorkflow({
-				name: `Queue ${webhookId}`,
-				nodes: action === undefined ? [trigger] : [trigger, follower],
-				connections: action === undefined ? {} : link,
-				settings: { executionOrder: 'v1' },
-			});
+			const follower = { name: 'Action', type: actionType, credentials, parameters: action };
+			const nodes = action === undefined ? [trigger] : [trigger, follower];
+			const { id } = await api.createWorkflow(chain(nodes));
 			await api.activateWorkflow(id);
 			return { workflowId: id, url: `${webhook.n8n.url}/webhook/${webhookId}/webhook` };
 		};

@@ -8,141 +8,66 @@ import { projectRoot } from '../../host/paths.mts';
  * programs that npm does not install.
  */
 
-interface Step {
-	uses?: string;
-	run?: string;
-	with?: Record<string, unknown>;
-}
-
-interface Job {
-	uses?: string;
-	steps?: Step[];
-	permissions?: Record<string, string>;
-	'timeout-minutes'?: number;
-	strategy?: { matrix: { n8n?: Array<number | string> } };
-}
-
-interface Workflow {
-	on: Record<string, unknown>;
-	permissions: Record<string, string>;
-	jobs: Record<string, Job>;
-}
-
-function read(file: string): string {
-	return readFileSync(join(projectRoot, file), 'utf8');
-}
-
-const workflowFiles = globSync('.github/workflows/*.yml', { cwd: projectRoot });
-const actionFiles = globSync('.github/actions/*/action.yml', { cwd: projectRoot });
-const files = [...workflowFiles, ...actionFiles].sort();
-const workflows = workflowFiles.map((file) => ({
-	file,
-	...(parse(read(file)) as Workflow),
-}));
-const jobs = workflows.flatMap(({ file, jobs }) =>
-	Object.entries(jobs).map(([name, job]) => ({ title: `${file} ${name}`, ...job })),
-);
-const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
+const find = (pattern: string) => globSync(pattern, { cwd: projectRoot }).sort();
+const all = (text: string, pattern: RegExp) =>
+	Array.from(text.matchAll(pattern), (match) => match.slice(1).find(Boolean)!);
 
 /** The scripts of package.json that a text runs. */
-function scriptsIn(text: string): string[] {
-	return Array.from(text.matchAll(/\bnpm (?:run ([\w:-]+)|(test)\b)/g), ([, script, test]) =>
-		String(script ?? test),
-	);
-}
+const scriptsIn = (text: string) =>
+	all(text.replace(/^\s*#.*$/gm, ''), /\bnpm (?:run ([\w:-]+)|(test)\b)/g);
 
-it('finds the workflows', () => {
-	expect(files).toEqual([
-		'.github/actions/setup/action.yml',
-		'.github/workflows/ci.yml',
-		'.github/workflows/release.yml',
-	]);
-});
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const [ci, release] = ['.github/workflows/ci.yml', '.github/workflows/release.yml'].map(read);
 
-describe.each(files)('%s', (file) => {
+describe.each(find('.github/{workflows/*,actions/*/action}.yml'))('%s', (file) => {
 	const text = read(file);
 
 	it('runs scripts that exist', () => {
-		const run = scriptsIn(text.replace(/^\s*#.*$/gm, ''));
-		expect(run.filter((script) => !(script in scripts))).toEqual([]);
+		expect(scriptsIn(text).filter((script) => !(script in scripts))).toEqual([]);
 	});
 
 	it("pins every action to a commit and says which version that is, or uses the checkout's own", () => {
-		const used = text.match(/\buses: .*$/gm) ?? [];
-		for (const line of used) {
-			const local = /^uses: \.\/(\S+)$/.exec(line)?.[1];
-			if (local === undefined) {
-				expect(line).toMatch(/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
-			} else {
-				expect([local, existsSync(join(projectRoot, local))]).toEqual([local, true]);
-			}
+		for (const used of all(text, /\buses: (.*)$/gm)) {
+			if (used.startsWith('./'))
+				expect([used, existsSync(join(projectRoot, used))]).toEqual([used, true]);
+			else expect(used).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
 		}
 	});
 
 	it('puts nothing into a shell that others can choose', () => {
-		const document = parse(text) as { jobs?: Record<string, Job>; runs?: { steps: Step[] } };
-		const steps = [
-			...Object.values(document.jobs ?? {}).flatMap((job) => job.steps ?? []),
-			...(document.runs?.steps ?? []),
-		];
-		const expressions = steps.flatMap(({ run = '' }) => run.match(/\$\{\{.*?\}\}/g) ?? []);
-		expect(expressions.filter((one) => one !== '${{ matrix.n8n }}')).toEqual([]);
+		const commands: string[] = [];
+		parse(text, (key, value: unknown) => {
+			if (key === 'run') commands.push(String(value));
+			return value;
+		});
+		expect(commands.length).toBeGreaterThan(0);
+		expect(all(commands.join('\n'), /\$\{\{ (?!matrix\.n8n )(.*?) \}\}/g)).toEqual([]);
 	});
 });
 
-it('may read the code and nothing else, but for the job that publishes', () => {
-	expect(workflows.map(({ permissions }) => permissions)).toEqual(
-		workflows.map(() => ({ contents: 'read' })),
-	);
-	const more = jobs.filter(({ permissions }) => permissions !== undefined);
-	expect(more.map(({ title, permissions }) => [title, permissions])).toEqual([
-		['.github/workflows/release.yml publish', { 'id-token': 'write' }],
-	]);
+it.each([ci!, release!])('ends in time, and may read the code and nothing else', (text) => {
+	const count = (pattern: RegExp) => all(text, pattern).length;
+	expect(text).toContain('\npermissions:\n  contents: read\n');
+	expect(count(/^ +(runs-on:)/gm)).toBe(count(/^ +(timeout-minutes:)/gm));
+	// No login of GitHub stays in a checkout.
+	expect(count(/(actions\/checkout@)/g)).toBe(count(/(persist-credentials: false)/g));
 });
 
-it('ends every job in time', () => {
-	const endless = jobs.filter(
-		({ uses, 'timeout-minutes': minutes }) => uses === undefined && minutes === undefined,
-	);
-	expect(endless).toEqual([]);
-});
-
-it('keeps no login of GitHub in a checkout', () => {
-	const checkouts = jobs
-		.flatMap(({ steps = [] }) => steps)
-		.filter(({ uses }) => uses?.startsWith('actions/checkout@'));
-	expect(checkouts.length).toBeGreaterThan(0);
-	for (const { with: options } of checkouts) {
-		expect(options).toEqual({ 'persist-credentials': false });
-	}
-});
-
-it('runs what .ci/run runs', () => {
-	const inCi = scriptsIn(read('.github/workflows/ci.yml'));
+it('runs what .ci/run runs, in every n8n that there is a host of', () => {
 	const inRun = scriptsIn(read('.ci/run')).filter((script) => script !== 'side-by-side');
-	expect(inRun.length).toBeGreaterThan(4);
-	expect(inCi).toEqual(expect.arrayContaining(inRun));
-});
-
-it('tests in every n8n that there is a host of', () => {
-	const hosts = globSync('host/n8n-*/package-lock.json', { cwd: projectRoot });
-	const names = hosts.map((path) => /n8n-(\w+)/.exec(path)?.[1]);
-	const { host } = workflows.find(({ file }) => file.endsWith('/ci.yml'))!.jobs;
-	expect(host?.strategy?.matrix.n8n?.map(String)).toEqual(names.sort());
-	const inRun = Array.from(read('.ci/run').matchAll(/--n8n (\w+)/g), ([, name]) => name);
-	expect(inRun.sort()).toEqual(names);
+	expect(scriptsIn(ci!)).toEqual(expect.arrayContaining(inRun));
+	const hosts = find('host/n8n-*/package-lock.json').map((path) => /n8n-(\w+)/.exec(path)![1]!);
+	expect(ci).toContain(`n8n: [${hosts.join(', ')}]`);
+	expect(all(read('.ci/run'), /--n8n (\w+)/g).sort()).toEqual(hosts);
 });
 
 it('publishes from a version tag what was verified, after all tests', () => {
-	const release = workflows.find(({ file }) => file.endsWith('/release.yml'))!;
-	expect(release.on).toEqual({ push: { tags: ['v*.*.*'] } });
-	expect(release.jobs.publish).toMatchObject({ needs: ['ci', 'pack'] });
-	const commands = (job: Job | undefined) =>
-		(job?.steps ?? []).map(({ run = '' }) => run).join('\n');
-	expect(commands(release.jobs.publish)).toMatch(/sha256sum --check\nnpm publish .*--provenance/);
-	expect(scriptsIn(commands(release.jobs.pack))).toEqual([
-		'release:check',
-		'build',
-		'verify:package',
-	]);
+	expect(release).toContain("on:\n  push:\n    tags: ['v*.*.*']\n");
+	const [, pack, publish] = release!.split(/^ {2}(?:pack|publish):$/m);
+	expect(scriptsIn(pack!)).toEqual(['release:check', 'build', 'verify:package']);
+	expect(publish).toContain('needs: [ci, pack]');
+	expect(publish).toMatch(/sha256sum --check\n\s+npm publish .*--provenance/);
+	expect(release!.match(/: write$/gm)).toHaveLength(1);
+	expect(publish).toContain('id-token: write');
 });

@@ -5,32 +5,17 @@ import { lintFromString, loadConfig } from '@redocly/openapi-core';
 
 import { createJudge, operationsOf, OPENAPI_FILE, readOpenApi } from '../support/openapi.mts';
 
-const text = readFileSync(OPENAPI_FILE, 'utf8');
-
-/** What is wrong with a text as an OpenAPI document, by the rules of openapi/redocly.yaml. */
-async function problemsOf(source: string): Promise<string> {
-	const config = await loadConfig({ configPath: join(OPENAPI_FILE, '../redocly.yaml') });
-	const problems = await lintFromString({ source, absoluteRef: OPENAPI_FILE, config });
-	return problems.map(({ message }) => message).join('\n');
-}
-
 describe('the document', () => {
 	const document = readOpenApi();
 	const judge = createJudge(document);
 	const operations = operationsOf(document);
 
 	it('is valid', async () => {
-		expect(await problemsOf(text)).toBe('');
-	});
-
-	it.each([
-		['in: header', 'in: nowhere', 'one of the following only'],
-		['title: Resume', 'titel: Resume', '`title` must be present'],
-		['#/components/parameters/UserID', '#/components/parameters/Nobody', 'resolve'],
-		['operationId: user.get\n', 'operationId: user.getAll\n', 'unique'],
-	])('is refused with %j as %j', async (right, wrong, problem) => {
-		expect(text).toContain(right);
-		expect(await problemsOf(text.replace(right, wrong))).toContain(problem);
+		// By the rules of openapi/redocly.yaml.
+		const config = await loadConfig({ configPath: join(OPENAPI_FILE, '../redocly.yaml') });
+		const source = readFileSync(OPENAPI_FILE, 'utf8');
+		const problems = await lintFromString({ source, absoluteRef: OPENAPI_FILE, config });
+		expect(problems.map(({ message }) => message)).toEqual([]);
 	});
 
 	it.each(operations)('requires both headers of $operationId', ({ path }) => {

@@ -5,14 +5,8 @@ import { runCommand } from '../../host/command.mts';
 import { packPackage } from '../../host/install.mts';
 import { packageChecks, type PackedPackage } from '../../scripts/packageChecks.mts';
 
-const node = 'dist/nodes/ResumeManagement/ResumeManagement.node';
-const trigger = 'dist/nodes/ResumeManagementTrigger/ResumeManagementTrigger.node';
-const titles = packageChecks.map(({ title }) => title);
-const [content, size, dependencies, declared, codex] = titles as [string, ...string[]];
-
 let root: string;
 let packed: PackedPackage;
-let broken: string;
 
 beforeAll(async () => {
 	root = await mkdtemp(join(tmpdir(), 'resume-management-checks-'));
@@ -21,94 +15,85 @@ beforeAll(async () => {
 	packed = { tarball, folder: join(root, 'package') };
 });
 
-afterAll(async () => {
-	await rm(root, { recursive: true });
-});
+afterAll(async () => await rm(root, { recursive: true }));
 
-beforeEach(async () => {
-	broken = await mkdtemp(join(root, 'broken-'));
-	await cp(packed.folder, broken, { recursive: true });
-});
-
-/** Everything that the checks find, by their titles. */
-async function findings(one: PackedPackage): Promise<Record<string, string[]>> {
-	const found = packageChecks.map(async ({ title, find }): Promise<[string, string[]]> => [
-		title,
-		await find(one).catch((error: unknown) => [String(error)]),
-	]);
-	const all = await Promise.all(found);
-	return Object.fromEntries(all.filter(([, problems]) => problems.length > 0));
+/** Everything that the checks find. */
+async function findings(one: PackedPackage): Promise<string[]> {
+	return (await Promise.all(packageChecks.map(async ({ find }) => await find(one)))).flat();
 }
 
 it('finds nothing wrong with the package', async () => {
-	expect(await findings(packed)).toEqual({});
+	expect(await findings(packed)).toEqual([]);
 });
 
-const add = (file: string, text: string) => async () => await writeFile(join(broken, file), text);
-const remove = (file: string) => async () => await rm(join(broken, file));
-const change = (file: string, from: string | RegExp, to: string) => async () => {
-	const before = await readFile(join(broken, file), 'utf8');
-	const after = before.replace(from, to);
-	expect(after).not.toBe(before);
-	await writeFile(join(broken, file), after);
-};
+const nodes = 'dist/nodes';
+const node = `${nodes}/ResumeManagement/ResumeManagement.node`;
+const trigger = `${nodes}/ResumeManagementTrigger/ResumeManagementTrigger.node`;
+const icon = 'dist/icons/resumeManagement.dark.svg';
+const manifest = 'package.json';
 
-const test = 'dist/nodes/ResumeManagement/one.test.js';
-const secondNode = /,\s*"dist\/nodes\/ResumeManagementTrigger[^"]*"/;
-const withOptional = '"optionalDependencies":{"axios":"1"},"scripts"';
-
-it.each<[what: string, check: string | undefined, sentence: string, breakIt: () => Promise<void>]>([
-	['a file of the tests', content, `${test} should not be in it.`, add(test, '')],
-	['a source map', content, `${node}.js.map should not be in it.`, add(`${node}.js.map`, '{}')],
-	['no licence', content, 'LICENSE.md is missing.', remove('LICENSE.md')],
+/** A file that gets a new content, or none, and what is found then. */
+it.each<
+	[what: string, file: string, change: (before: string) => string | undefined, found: string]
+>([
+	['a file of the tests', `${nodes}/one.test.js`, () => '', ' should not be in it.'],
+	['a source map', `${node}.js.map`, () => '{}', ' should not be in it.'],
+	['no licence', 'LICENSE.md', () => undefined, ' is missing.'],
+	['a missing asset', icon, () => undefined, ' is missing.'],
+	['no codex', `${trigger}.json`, () => undefined, ' is missing.'],
 	[
 		'a dependency that npm installs if it can',
-		dependencies,
-		'package.json has optionalDependencies.',
-		change('package.json', '"scripts"', withOptional),
+		manifest,
+		(text) => text.replace('"scripts"', '"optionalDependencies":{"axios":"1"},"scripts"'),
+		' has optionalDependencies.',
 	],
-	[
-		'an asset of the sources that is missing',
-		content,
-		'dist/icons/resumeManagement.dark.svg is missing.',
-		remove('dist/icons/resumeManagement.dark.svg'),
-	],
-	[
-		'a node that is not declared',
-		declared,
-		`${trigger}.js is not declared in package.json.`,
-		change('package.json', secondNode, ''),
-	],
-	['no codex', codex, `${trigger}.json is missing.`, remove(`${trigger}.json`)],
 	[
 		'a category that n8n does not have',
-		codex,
-		`${node}.json/categories/0 must be equal to one of the allowed values`,
-		change(`${node}.json`, '"Productivity"', '"Human Resources"'),
+		`${node}.json`,
+		(text) => text.replace('"Productivity"', '"Human Resources"'),
+		'/categories/0 must be equal to one of the allowed values',
 	],
 	[
 		'the codex of another package',
-		codex,
-		`${node}.json/node must be equal to constant`,
-		change(`${node}.json`, /"node": "[^"]*"/, '"node": "n8n-nodes-base.slack"'),
+		`${node}.json`,
+		(text) => text.replace(/"node": "[^"]*"/, '"node": "n8n-nodes-base.slack"'),
+		'/node must be equal to constant',
 	],
 	[
 		'a codex without documentation',
-		codex,
-		`${node}.json/resources must have required property 'primaryDocumentation'`,
-		change(`${node}.json`, 'primaryDocumentation', 'documentation'),
+		`${node}.json`,
+		(text) => text.replace('primaryDocumentation', 'documentation'),
+		"/resources must have required property 'primaryDocumentation'",
 	],
-])('finds %s', async (_, check, sentence, breakIt) => {
-	await breakIt();
-	const found = await findings({ ...packed, folder: broken });
-	expect(found[check!]).toContainEqual(expect.stringContaining(sentence));
+])('finds %s', async (_, file, change, found) => {
+	const folder = await breakPackage(file, change);
+	const all = new Set(await findings({ ...packed, folder }));
+	expect([...all]).toEqual([expect.stringContaining(file + found)]);
+});
+
+async function breakPackage(file: string, change: (before: string) => string | undefined) {
+	const folder = await mkdtemp(join(root, 'broken-'));
+	await cp(packed.folder, folder, { recursive: true });
+	const before = await readFile(join(folder, file), 'utf8').catch(() => undefined);
+	const after = change(before ?? '');
+	expect(after).not.toBe(before);
+	if (after === undefined) await rm(join(folder, file));
+	else await writeFile(join(folder, file), after);
+	return folder;
+}
+
+it('finds a node that is not declared', async () => {
+	const declaration = /,\s*"dist\/nodes\/ResumeManagementTrigger[^"]*"/;
+	const folder = await breakPackage(manifest, (text) => text.replace(declaration, ''));
+	const found = await findings({ ...packed, folder });
+	expect(found).toContain(`${trigger}.js is not declared in package.json.`);
 });
 
 it('finds a tarball that is too large', async () => {
 	const tarball = join(root, 'large.tgz');
 	await cp(packed.tarball, tarball);
 	await appendFile(tarball, Buffer.alloc(60_000));
-	expect((await findings({ ...packed, tarball }))[size!]).toEqual([
+	expect(await findings({ ...packed, tarball })).toEqual([
 		expect.stringMatching(/^It has \d+ kB\.$/),
 	]);
 });

@@ -14,19 +14,13 @@ import { call, requiredHeaders, type CallOptions } from '../support/sandboxClien
 /** The partner API of the sandbox, over real HTTP: each answer is also judged by the OpenAPI document. */
 
 const EMAIL = 'emma.larsen@example.com';
-const DAY_IN_SECONDS = 24 * 60 * 60;
 const UPGRADE = { planId: SANDBOX_PLANS.pro, email: EMAIL };
 
 let sandbox: Sandbox;
 beforeEach(async () => {
 	sandbox = await startSandbox({ port: 0, record: true });
 });
-let cleanup: (() => Promise<void>) | undefined;
-afterEach(async () => {
-	await sandbox.close();
-	await cleanup?.();
-	cleanup = undefined;
-});
+afterEach(async () => await sandbox.close());
 
 /** Every operation of the document, with a request that succeeds. */
 const operations = operationsOf(readOpenApi()).map(
@@ -59,16 +53,10 @@ async function read<Data>(path: string): Promise<Data> {
 	return json().data as Data;
 }
 
-const upgrade = async (body: object = UPGRADE, options: CallOptions = {}) =>
-	await call(sandbox, 'POST', '/plan/upgrade', { body, ...options });
+const upgrade = async (body: object = UPGRADE) =>
+	await call(sandbox, 'POST', '/plan/upgrade', { body });
 
-const countUpgrades = () =>
-	Number(sandbox.database.prepare('SELECT count(*) AS count FROM upgrades').get()?.count);
-
-async function userToken(): Promise<string> {
-	const { json } = await call(sandbox, 'POST', '/user/token', { body: { email: EMAIL } });
-	return String(json().token);
-}
+const bills = () => sandbox.database.prepare('SELECT * FROM upgrades').all();
 
 describe.each(operations)('$operationId', (operation) => {
 	const isUpgrade = operation.operationId === 'plan.upgrade';
@@ -80,92 +68,62 @@ describe.each(operations)('$operationId', (operation) => {
 		expect(body.toString('latin1').startsWith(start)).toBe(true);
 	});
 
-	it('refuses a request without content type, without a key, or with another one', async () => {
+	it('refuses what lacks a content type, a key, a body or what it names', async () => {
 		const { Authentication, ...type } = requiredHeaders(SANDBOX_KEYS.live);
 		const unauthorized = isUpgrade ? 'plan-upgrade-3' : 'sandbox-unauthorized';
 		const wrongType = isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type';
-		const refused: Array<[CallOptions, string]> = [
+		const { json } = await call(sandbox, 'POST', '/user/token', { body: { email: EMAIL } });
+		const refused: Array<[CallOptions & { path?: string }, string | RegExp]> = [
 			[{ headers: { Authentication: Authentication! } }, 'sandbox-content-type'],
 			[{ headers: type }, unauthorized],
 			[{ headers: { ...type, Authorization: Authentication! } }, unauthorized],
 			[{ key: 'unknown' }, unauthorized],
 			[{ key: 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln' }, unauthorized],
-			[{ key: await userToken() }, wrongType],
+			[{ key: String(json().token) }, wrongType],
 		];
 		if (isUpgrade) refused.push([{ key: SANDBOX_KEYS.unarranged }, unauthorized]);
 		else expect((await send(operation, { key: SANDBOX_KEYS.unarranged })).status).toBe(200);
-		for (const [options, code] of refused) {
-			const { status, json } = await send(operation, options);
-			expect([options, status, codeOf(json())]).toEqual([options, operation.failure, code]);
+		if (operation.unknown) {
+			refused.push([{ path: operation.unknown }, /^sandbox-unknown-(user|resume)$/]);
 		}
-		expect(countUpgrades()).toBe(0);
+		for (const body of operation.body ? ['', '{"title":', '[]', 'null'] : []) {
+			refused.push([{ body }, 'sandbox-malformed-body']);
+		}
+		for (const [{ path = operation.path, ...options }, code] of refused) {
+			const { status, json } = await send({ ...operation, path }, options);
+			expect([options, status]).toEqual([options, operation.failure]);
+			expect(codeOf(json())).toMatch(code);
+		}
+		expect(bills()).toEqual([]);
 	});
 
 	it('answers HTTP 500 where the service fails', async () => {
 		const log = jest.spyOn(console, 'error').mockImplementation(() => {});
 		sandbox.database.exec('PRAGMA foreign_keys = OFF; DROP TABLE users; DROP TABLE sections');
 		expect((await send(operation)).status).toBe(500);
-		expect(log).toHaveBeenCalledTimes(1);
 		log.mockRestore();
 	});
 });
 
-it.each(operations.filter(({ body }) => body))(
-	'$operationId refuses a body that is no JSON object',
-	async (operation) => {
-		for (const body of ['', '{"title":', '[]', 'null', '"text"']) {
-			const { status, requestProblems, json } = await send(operation, { body });
-			expect(requestProblems).not.toEqual([]);
-			expect([body, status]).toEqual([body, operation.failure]);
-			expect(codeOf(json())).toBe('sandbox-malformed-body');
-		}
-	},
-);
+it('has the same first users and resumes, however many follow', async () => {
+	const many = await startSandbox({ port: 0, users: 10_000 });
+	const count = 'SELECT count(*) AS users, (SELECT count(*) FROM resumes) AS resumes FROM users';
+	expect(sandbox.database.prepare(count).get()).toEqual({ users: 60, resumes: 150 });
+	expect(many.database.prepare(count).get()).toEqual({ users: 10_000, resumes: 25_000 });
+	for (const [table, rows] of Object.entries({ users: 60, resumes: 150, sections: 600 })) {
+		const sql = `SELECT * FROM ${table} ORDER BY rowid LIMIT ${rows}`;
+		const first = many.database.prepare(sql).all();
+		expect([table, first]).toEqual([table, sandbox.database.prepare(sql).all()]);
+	}
+	await many.close();
+});
 
-it.each(operations.filter(({ unknown }) => unknown))(
-	'$operationId knows no other ID',
-	async (operation) => {
-		const { status, json } = await send({ ...operation, path: operation.unknown! });
-		expect(status).toBe(200);
-		expect(codeOf(json())).toMatch(/^sandbox-unknown-(user|resume)$/);
-	},
-);
-
-describe('the seeded data', () => {
-	it('has 60 users, 45 with a subscription, and 150 resumes, none to five a user', async () => {
-		const users = await read<Array<{ id: string; subscription: object | null }>>('/users');
-		expect(users).toHaveLength(60);
-		expect(users.filter(({ subscription }) => subscription !== null)).toHaveLength(45);
-		const resumes = users.map(
-			async ({ id }) => (await read<object[]>(`/user/${id}/resumes`)).length,
-		);
-		const counts = [1, 2, 3, 4, 5, 0];
-		expect(await Promise.all(resumes)).toEqual(Array(10).fill(counts).flat());
-	});
-
-	it('has the same first users and resumes, however many follow', async () => {
-		const many = await startSandbox({ port: 0, users: 10_000 });
-		cleanup = many.close;
-		const count = 'SELECT count(*) AS users, (SELECT count(*) FROM resumes) AS resumes FROM users';
-		expect(many.database.prepare(count).get()).toEqual({ users: 10_000, resumes: 25_000 });
-		for (const [table, rows] of Object.entries({ users: 60, resumes: 150, sections: 600 })) {
-			const sql = `SELECT * FROM ${table} ORDER BY rowid LIMIT ${rows}`;
-			const first = many.database.prepare(sql).all();
-			expect([table, first]).toEqual([table, sandbox.database.prepare(sql).all()]);
-		}
-	});
-
-	it('has resumes with sections in order, and scores that follow them', async () => {
-		type Score = { score: number; parts: Array<{ points: number }> };
-		const resume = await read<{ sections: Array<{ type: string }> }>('/resume/resume-001');
-		const types = ['summary', 'experience', 'education', 'skills', 'languages'];
-		expect(resume.sections.map(({ type }) => type)).toEqual(types);
-		const { score, parts } = await read<Score>('/resume/resume-001/score');
-		expect(score).toBe(parts.reduce((sum, { points }) => sum + points, 0));
-		expect((await read<Score>('/resume/resume-003/score')).score).not.toBe(score);
-		sandbox.database.exec("UPDATE sections SET content = 'none' WHERE type = 'skills'");
-		expect((await read<Score>('/resume/resume-001/score')).score).toBeLessThan(score);
-	});
+it('scores a resume by its sections', async () => {
+	type Score = { score: number; parts: Array<{ points: number }> };
+	const { score, parts } = await read<Score>('/resume/resume-001/score');
+	expect(score).toBe(parts.reduce((sum, { points }) => sum + points, 0));
+	sandbox.database.exec("UPDATE sections SET content = 'none' WHERE type = 'skills'");
+	expect((await read<Score>('/resume/resume-001/score')).score).toBeLessThan(score);
 });
 
 it('refuses a bad encoding, and has no other address', async () => {
@@ -177,75 +135,42 @@ it('refuses a bad encoding, and has no other address', async () => {
 		const answer = await axios.get(url, { validateStatus: () => true });
 		expect([url, answer.status, answer.data.errorCode]).toEqual([url, status, errorCode]);
 	}
-	expect(sandbox.requests.map(({ url }) => url).slice(-2)).toEqual(['/v1/nothing', '/users']);
 });
 
-describe('a download', () => {
-	it('is a PDF, named after the resume', async () => {
-		const { headers, body } = await call(sandbox, 'GET', '/resume/resume-001/download');
-		expect(headers['content-disposition']).toBe(
-			'attachment; filename="Emma Larsen, Software Engineer.pdf"',
-		);
-		const pdf = await PDFDocument.load(body);
-		expect([pdf.getTitle(), pdf.getPageCount()]).toEqual(['Emma Larsen, Software Engineer', 1]);
-	});
-
-	it('copes with any letters, long words and many pages', async () => {
-		const sections = [
-			{ type: 'experience', content: 'long '.repeat(5_000) },
-			{ type: 'skills', content: `tab\tnul\0 emoji 🎉\n\n ${'x'.repeat(100_000)}` },
-			{ title: '' },
-		];
-		const body = { title: 'Łukasz "Ł" 履歴書/2026\n', sections };
-		const created = await call(sandbox, 'POST', '/user/user-001/resume', { body });
-		const { id } = created.json().data as { id: string };
-		const file = await call(sandbox, 'GET', `/resume/${id}/download`);
-		expect((await PDFDocument.load(file.body)).getPageCount()).toBeGreaterThan(20);
-		expect(file.headers['content-disposition']).toContain(
-			"filename*=UTF-8''%C5%81ukasz%20_%C5%81_%20%E5%B1%A5%E6%AD%B4%E6%9B%B8_2026_.pdf",
-		);
-	});
+it('keeps what a new resume is given, and makes a PDF of it, whatever its letters and length', async () => {
+	const sections = [
+		{ type: 'experience', content: 'long '.repeat(5_000) },
+		{ type: 'skills', content: `tab\tnul\0 emoji 🎉\n\n ${'x'.repeat(100_000)}`, level: [1] },
+		{ title: '' },
+	];
+	const body = { id: 'mine', title: 'Łukasz "Ł" 履歴書/2026\n', language: 'en', sections };
+	const created = await call(sandbox, 'POST', '/user/user-006/resume', { body });
+	const resume = created.json().data as { id: string };
+	expect(resume).toMatchObject({ ...body, id: 'resume-151', userId: 'user-006' });
+	expect(await read(`/resume/${resume.id}`)).toEqual(resume);
+	expect(await read('/user/user-006/resumes')).toMatchObject([{ id: resume.id }]);
+	const file = await call(sandbox, 'GET', `/resume/${resume.id}/download`);
+	expect((await PDFDocument.load(file.body)).getPageCount()).toBeGreaterThan(20);
+	expect(file.headers['content-disposition']).toContain(
+		"filename*=UTF-8''%C5%81ukasz%20_%C5%81_%20%E5%B1%A5%E6%AD%B4%E6%9B%B8_2026_.pdf",
+	);
 });
 
-describe('creating a resume', () => {
-	it('keeps what it is given, known and unknown', async () => {
-		const section = { type: 'skills', content: 'a, b', level: { senior: true } };
-		const body = { id: 'mine', title: 'New', language: 'en', sections: [section] };
-		const { json } = await call(sandbox, 'POST', '/user/user-006/resume', { body });
-		const resume = json().data as { id: string };
-		expect(resume).toMatchObject({
-			id: 'resume-151',
-			userId: 'user-006',
-			title: 'New',
-			language: 'en',
-			sections: [{ id: expect.stringMatching(/^section-0\d{3}$/), title: 'skills', ...section }],
-		});
-		expect(await read(`/resume/${resume.id}`)).toEqual(resume);
-		expect(await read('/user/user-006/resumes')).toMatchObject([{ id: resume.id, title: 'New' }]);
-	});
-
-	it.each([
-		[{ title: 1 }, 'body/title must be string'],
-		[{ sections: ['x'] }, 'body/sections/0 must be object'],
-		[{ sections: [{}, { content: {} }] }, 'body/sections/1/content must be string'],
-		[{ title: 'x'.repeat(2 ** 20) }, 'Request body is too large'],
-	])('refuses a body of another shape', async (body, errorMessage) => {
-		const url = `${sandbox.baseUrl}/user/user-001/resume`;
-		const { status, data } = await axios.post(url, body, {
-			headers: requiredHeaders(SANDBOX_KEYS.live),
-		});
-		expect(status).toBe(200);
-		expect(data).toEqual({ status: 'error', errorCode: 'sandbox-bad-request', errorMessage });
-	});
+it.each([
+	[{ title: 1 }, 'body/title must be string'],
+	[{ sections: [{}, { content: {} }] }, 'body/sections/1/content must be string'],
+	[{ title: 'x'.repeat(2 ** 20) }, 'Request body is too large'],
+])('refuses a new resume of another shape', async (body, errorMessage) => {
+	const headers = requiredHeaders(SANDBOX_KEYS.live);
+	const { data } = await axios.post(`${sandbox.baseUrl}/user/user-001/resume`, body, { headers });
+	expect(data).toEqual({ status: 'error', errorCode: 'sandbox-bad-request', errorMessage });
 });
 
 it.each(['/user/token', '/connect'])('%s returns a token that names the user', async (path) => {
 	const token = async (email: unknown) => await call(sandbox, 'POST', path, { body: { email } });
-	const [header, claims] = String((await token(EMAIL.toUpperCase())).json().token)
-		.split('.')
-		.map((part) => Buffer.from(part, 'base64url').toString());
-	expect(JSON.parse(header!)).toEqual({ alg: 'HS256', typ: 'JWT' });
-	expect(JSON.parse(claims!)).toMatchObject({ sub: 'user-001', email: EMAIL });
+	const [, claims] = String((await token(EMAIL.toUpperCase())).json().token).split('.');
+	const read = JSON.parse(Buffer.from(claims!, 'base64url').toString()) as object;
+	expect(read).toMatchObject({ sub: 'user-001', email: EMAIL });
 	const errorCode = 'error code: connect-01, please contact administrator';
 	for (const email of ['nobody@example.com', undefined, 5]) {
 		expect((await token(email)).json()).toEqual({ status: 'error', errorCode });
@@ -254,25 +179,21 @@ it.each(['/user/token', '/connect'])('%s returns a token that names the user', a
 
 describe('plan upgrade', () => {
 	it('puts the user on the plan, counts what was billed, and answers the specified record', async () => {
-		const { subscription: seeded } = await read<{ subscription: { created: number } }>(
-			'/user/user-001',
-		);
-		const before = Math.floor(Date.now() / 1000);
+		const before = await read<{ subscription: { created: number } }>('/user/user-001');
 		const [planId, aiTokenId] = [SANDBOX_PLANS.premium, SANDBOX_AI_TOKENS.small];
 		const { json } = await upgrade({ planId, email: EMAIL, aiTokenId });
 		const data = json().data as { current_period_start: number };
 		const start = data.current_period_start;
 		expect(data).toEqual({
-			created: seeded.created,
+			created: before.subscription.created,
 			current_period_start: start,
-			current_period_end: start + 365 * DAY_IN_SECONDS,
+			current_period_end: start + 365 * 24 * 60 * 60,
 			status: 'active',
 			plan_id: planId,
 		});
-		expect(start).toBeGreaterThanOrEqual(before);
-		expect(start).toBeLessThanOrEqual(Date.now() / 1000);
+		expect(Math.abs(Date.now() / 1000 - start)).toBeLessThan(60);
 		expect(await read('/user/user-001')).toMatchObject({ aiCredits: 100, subscription: data });
-		expect(sandbox.database.prepare('SELECT * FROM upgrades').all()).toEqual([
+		expect(bills()).toEqual([
 			{ id: 1, email: EMAIL, plan_id: planId, ai_token_id: aiTokenId, created: start },
 		]);
 	});
@@ -280,26 +201,21 @@ describe('plan upgrade', () => {
 	it('gives a user without a subscription one, and bills again when sent again', async () => {
 		const { email, subscription } = await read<Record<string, unknown>>('/user/user-004');
 		expect(subscription).toBeNull();
-		for (const times of [1, 2]) {
-			expect((await upgrade({ ...UPGRADE, email })).status).toBe(200);
-			expect(countUpgrades()).toBe(times);
-		}
+		for (const _ of [1, 2]) expect((await upgrade({ ...UPGRADE, email })).status).toBe(200);
 		expect(await read('/user/user-004')).toMatchObject({ subscription: { status: 'active' } });
+		expect(bills()).toHaveLength(2);
 	});
 
 	it.each([
 		[{ planId: SANDBOX_PLANS.failingPayment }, 'plan-upgrade-1'],
 		[{ planId: 'unknown' }, 'plan-upgrade-2'],
-		[{ planId: 5 }, 'plan-upgrade-2'],
 		[{ planId: undefined }, 'plan-upgrade-2'],
 		[{ email: 'nobody@example.com' }, 'sandbox-unknown-email'],
-		[{ email: undefined }, 'sandbox-unknown-email'],
 		[{ aiTokenId: 'unknown' }, 'sandbox-unknown-ai-token'],
 	])('answers %j with HTTP 401 and bills nothing', async (fields, errorCode) => {
 		const { status, answerProblems, json } = await upgrade({ ...UPGRADE, ...fields });
-		expect([status, answerProblems]).toEqual([401, []]);
-		expect(codeOf(json())).toBe(errorCode);
-		expect(countUpgrades()).toBe(0);
+		expect([status, answerProblems, codeOf(json())]).toEqual([401, [], errorCode]);
+		expect(bills()).toEqual([]);
 	});
 });
 
@@ -308,27 +224,25 @@ describe('faults', () => {
 		const headers = { 'Content-Type': 'text/html', 'Retry-After': '1' };
 		const answer = { status: 502, headers, body: '<h1>Bad gateway' };
 		sandbox.faults.add({ path: '/plan/upgrade', times: 2, answer });
-		for (const count of [1, 2]) {
-			const answered = await axios.post(`${sandbox.baseUrl}/plan/upgrade`, UPGRADE, {
-				validateStatus: () => true,
-			});
-			expect([count, answered.status, answered.data]).toEqual([count, 502, answer.body]);
-			expect(answered.headers).toMatchObject({ 'content-type': 'text/html', 'retry-after': '1' });
+		const url = `${sandbox.baseUrl}/plan/upgrade`;
+		for (const _ of [1, 2]) {
+			const { status, data, headers } = await axios.post(url, UPGRADE, { validateStatus: null });
+			expect([status, data]).toEqual([502, answer.body]);
+			expect(headers).toMatchObject({ 'content-type': 'text/html', 'retry-after': '1' });
 		}
-		expect(countUpgrades()).toBe(0);
+		expect(bills()).toEqual([]);
 		expect((await upgrade()).status).toBe(200);
 	});
 
 	it.each<[string, Fault, number]>([
 		['before the request is handled', { drop: 'before' }, 0],
-		['after it', { drop: 'after' }, 1],
+		['after it, and late', { drop: 'after', delayMs: 50 }, 1],
 		['in the middle of the answer', { drop: 'midBody' }, 1],
-		['late', { drop: 'after', delayMs: 50 }, 1],
 	])('drop the connection %s', async (_when, fault, billed) => {
 		sandbox.faults.add(fault);
 		await expect(upgrade()).rejects.toMatchObject({ isAxiosError: true });
 		expect(sandbox.requests).toHaveLength(1);
-		expect(countUpgrades()).toBe(billed);
+		expect(bills()).toHaveLength(billed);
 	});
 
 	it('delay the answer of a request that is handled at once, but not a close', async () => {
@@ -339,7 +253,7 @@ describe('faults', () => {
 			() => (answered = true),
 			() => undefined,
 		);
-		while (countUpgrades() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+		while (bills().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 		expect(answered).toBe(false);
 		await sandbox.close();
 		await answer;
@@ -347,17 +261,14 @@ describe('faults', () => {
 	});
 
 	it('meet only the requests that they name', async () => {
-		const statusOf = async (path: string) => (await call(sandbox, 'GET', path)).status;
 		const answer = { status: 503, body: '{}' };
 		sandbox.faults.add({ path: '/user/*', answer });
-		expect(await statusOf('/users')).toBe(200);
-		expect(await statusOf('/user/user-001')).toBe(503);
-		sandbox.faults.clear();
-		expect(await statusOf('/user/user-001')).toBe(200);
 		sandbox.faults.add({ method: 'post', email: EMAIL.toUpperCase(), answer });
-		expect(await statusOf('/users')).toBe(200);
-		expect((await upgrade({ ...UPGRADE, email: 'noah.fischer@example.com' })).status).toBe(200);
-		expect((await upgrade()).status).toBe(503);
+		const statuses = await Promise.all([
+			...['/users', '/user/user-001'].map((path) => call(sandbox, 'GET', path)),
+			...['noah.fischer@example.com', EMAIL].map((email) => upgrade({ ...UPGRADE, email })),
+		]);
+		expect(statuses.map(({ status }) => status)).toEqual([200, 503, 200, 503]);
 	});
 
 	it('are set, refused and cleared over HTTP', async () => {
@@ -366,19 +277,16 @@ describe('faults', () => {
 			await axios.post(address, fault, { validateStatus: () => true });
 		expect((await set({ path: '/plan/upgrade', answer: { status: 500 } })).status).toBe(200);
 		expect((await upgrade()).status).toBe(500);
-		expect((await axios.delete(address)).data).toEqual({ status: 'success' });
+		await axios.delete(address);
 		expect((await upgrade()).status).toBe(200);
 		for (const [fault, problem] of [
 			[{ times: 1 }, 'must have required property'],
-			[{ drop: 'sometimes' }, 'body/drop must be equal to one of the allowed values'],
-			[{ delayMs: '5' }, 'body/delayMs must be integer'],
 			[{ drop: 'after', patj: '/users' }, 'must NOT have additional properties'],
 			['{"drop":', 'body must be object'],
 		] as const) {
 			const { status, data } = await set(fault);
 			expect([status, data.message]).toEqual([400, expect.stringContaining(problem)]);
 		}
-		expect(sandbox.requests.every(({ url }) => url === '/v1/plan/upgrade')).toBe(true);
 	});
 });
 
@@ -401,18 +309,16 @@ describe('a data file', () => {
 		await restart();
 		const seeded = await read('/user/user-001');
 		await upgrade({ planId: SANDBOX_PLANS.premium, email: EMAIL });
-		await call(sandbox, 'POST', '/user/user-006/resume', { body: { title: 'Kept' } });
 		const user = await read('/user/user-001');
+		expect(user).not.toEqual(seeded);
 		await restart();
 		expect(await read('/user/user-001')).toEqual(user);
-		expect(await read('/user/user-006/resumes')).toMatchObject([{ title: 'Kept' }]);
 		await restart(true);
 		expect(await read('/user/user-001')).toEqual(seeded);
-		expect(await read('/user/user-006/resumes')).toEqual([]);
-		expect(countUpgrades()).toBe(0);
+		expect(bills()).toEqual([]);
 	});
 
-	it('is refused when it is of another program or version, no database, or not to be written', async () => {
+	it('is refused when it is of another program or version, or no database', async () => {
 		await restart();
 		sandbox.database.exec('PRAGMA user_version = 99');
 		const foreign = join(folder, 'foreign.sqlite');
@@ -422,17 +328,13 @@ describe('a data file', () => {
 		writeFileSync(text, 'This is not a database.'.repeat(50));
 		for (const [path, reset, sentence] of [
 			[file, false, 'Start once with --reset'],
-			[foreign, false, 'belongs to another program. Choose another file'],
 			[foreign, true, 'belongs to another program. Choose another file'],
 			[text, false, 'cannot be opened for writing'],
 			[folder, false, 'cannot be opened for writing'],
-			[join(text, 'below'), false, 'cannot be opened for writing'],
 		] as const) {
 			await expect(startSandbox({ port: 0, file: path, reset })).rejects.toThrow(sentence);
 		}
 		expect(database.prepare('SELECT count(*) AS count FROM notes').get()).toEqual({ count: 1 });
 		database.close();
-		await restart(true);
-		expect(await read('/users')).toHaveLength(60);
 	});
 });
