@@ -14,6 +14,7 @@ const IN_PAGE = 'with a web page in place of JSON';
 const SENTENCE = 'error code: connect-01, please contact administrator';
 /** What an answer proves; without it, the request may have been carried out. */
 const REFUSED = { mayHaveHappened: false };
+const HELD = { ...REFUSED, held: true };
 
 test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[
@@ -25,11 +26,12 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[200, error(), 'The service answered with an error and gave no reason', REFUSED],
 	[200, error(SENTENCE), `The service answered: ${SENTENCE}`, { code: 'connect-01', ...REFUSED }],
 	[401, error('E1'), 'The service answered: E1', REFUSED],
+	[429, error('plan-upgrade-1'), 'The service answered: stripe error (plan-upgrade-1)', HELD],
 	[
-		429,
-		error('plan-upgrade-1'),
-		'The service answered: stripe error (plan-upgrade-1)',
-		{ ...REFUSED, held: true },
+		402,
+		{ errorCode: 'PLAN-UPGRADE-1' },
+		'The service answered: stripe error (PLAN-UPGRADE-1)',
+		HELD,
 	],
 	[408, error('E1'), 'The service answered: E1'],
 	[500, error('E1'), 'The service answered: E1', { transient: true }],
@@ -72,7 +74,7 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 test.each<[string, object, reads: number, writes: number]>([
 	['whose outcome is unknown', {}, 3, 1],
 	['of which nothing was done', REFUSED, 3, 3],
-	['that a person has to settle', { ...REFUSED, held: true }, 3, 1],
+	['that a person has to settle', HELD, 3, 1],
 	['that would fail again', { ...REFUSED, transient: false }, 1, 1],
 	['after which the service asks for a pause of hours', { ...REFUSED, retryAfter: 1e7 }, 1, 1],
 ])('a request %s is sent so often', async (_, facts, ...times) => {
