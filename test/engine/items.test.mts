@@ -1,6 +1,7 @@
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { byId, download, planUpgrade, userGet } from '../support/parameters.mts';
-import { useSandbox } from '../support/service.mts';
+import { json } from '../support/rawServer.mts';
+import { useRawService, useSandbox } from '../support/service.mts';
 
 /** What becomes of an answer: items, each paired with the one that asked for it. Of lists: pages.test.mts. */
 
@@ -17,6 +18,29 @@ test('each element of a list is paired with the item that asked for it', async (
 	const resumes = read('SELECT user_id FROM resumes ORDER BY user_id, id');
 	const numbers = resumes.map(({ user_id: owner }) => users.findIndex(({ id }) => id === owner));
 	expect(pairs).toEqual([numbers.filter((number) => number >= 0)]);
+});
+
+describe('reads side by side', () => {
+	let inFlight = 0;
+	let most = 0;
+	const full = Promise.withResolvers<void>();
+	const { run: read } = useRawService(({ path }, socket) => {
+		most = Math.max(most, ++inFlight);
+		if (most === 20) full.resolve();
+		const id = Number(path.split('/').at(-1));
+		const answer = () => {
+			inFlight--;
+			socket.end(json({ status: 'success', data: { id } }));
+		};
+		void full.promise.then(() => setTimeout(answer, id % 7));
+	});
+
+	test('end in order, with at most Max Parallel Requests at a time', async () => {
+		const parameters = { ...userGet('={{ $json.id }}'), options: { maxParallelRequests: 20 } };
+		const items = Array.from({ length: 200 }, (_, id) => ({ id }));
+		expect((await read(parameters, { items })).items).toEqual(items);
+		expect(most).toBe(20);
+	});
 });
 
 test('Simplify gives the record, and without it the envelope', async () => {

@@ -34,6 +34,25 @@ test.each<[request: string, operation: string, parameters: INodeParameters, body
 		{ email, planId, aiTokenId: 'ai-100' },
 		{ planId, email, aiTokenId: 'ai-100' },
 	],
+	[
+		'GET /v1/connect?full%20text=a%26b',
+		'customRequest.get',
+		{ path: ' /connect ', options: query },
+	],
+	...['POST', 'PUT', 'PATCH'].map((method): [string, string, INodeParameters, object] => [
+		`${method} /v1/user/a%20b/%C3%A9/?full%20text=a%26b`,
+		'customRequest.send',
+		{ method, path: 'user/a b/é/', bodyFields: titled, options: query },
+		{ title: 'Engineer' },
+	]),
+	['POST /v1/users:search;v=1', 'customRequest.send', { path: 'users:search;v=1' }, {}],
+	['DELETE /v1/a%2Fb', 'customRequest.send', { method: 'DELETE', path: 'a%2Fb' }],
+	[
+		'DELETE /v1/a',
+		'customRequest.send',
+		{ method: 'DELETE', path: 'a', bodyFields: titled },
+		{ title: 'Engineer' },
+	],
 ])(
 	'%s is sent as the specification writes it: %s %j',
 	async (expected, name, parameters, ...[body]) => {

@@ -119,7 +119,8 @@ const faults: Array<[name: string, Outcomes, Answer, more?: { timeout: number }]
 	['401', all(1, 'The service did not accept the private key'), always(http(401, {}))],
 	['404', all(1, 'The service has nothing at this address'), always(http(404, {}))],
 	['429', all(3, TOO_MANY), always(http(429, {}))],
-	['429 with Retry-After in seconds, then well', all(2, 'success'), once(later('1'))],
+	// The pause takes nothing from the time of the next attempt.
+	['429 with Retry-After, then well', all(2, 'success'), once(later('1')), { timeout: 800 }],
 	['429 with Retry-After as a date, then well', all(2, 'success'), once(always(http(429, DATES)))],
 	['429 with Retry-After beyond all timeouts', all(1, TOO_MANY), later('86400')],
 	['500', transient('The service had an internal error'), always(http(500, {}))],
