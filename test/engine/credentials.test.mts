@@ -9,9 +9,11 @@ import { useRawService } from '../support/service.mts';
 const { credential, requests, run } = useRawService(() => SUCCESS);
 const SUCCESS = { status: 'success', data: { plan_id: 'pro' } };
 
+/** An expression after its first character, which gives the whole of it. */
+const SELF = '{{ "=" + $json.self }}';
 const ITEMS = ['a', 'b', 'c'].map((id, index) => ({
 	...{ id, email: `${id}@example.com`, planId: 'pro' },
-	...{ key: `private-key-${index}`, address: `account-${index}` },
+	...{ key: `private-key-${index}`, address: `account-${index}`, self: SELF },
 }));
 const [OWN, ONE, RESOLVED] = [
 	ITEMS.map(({ key }) => key),
@@ -57,6 +59,7 @@ const CASES: Case[] = [
 	['a field that is not used', () => ({ webhookSecret: '={{ $json.key }}' }), 4, ONE],
 	['a nested value', () => ({ extra: { list: ['={{ $json.key }}'] } }), 4, ONE],
 	['a text that only looks like an expression', () => ({ webhookSecret: '=' }), 4, ONE],
+	['an expression that gives itself', () => ({ webhookSecret: `=${SELF}` }), 4, ONE],
 	...Object.keys(helpers).map((name): Case => {
 		return [name, () => ({}), 4, name.startsWith('changes') ? RESOLVED : ONE];
 	}),
