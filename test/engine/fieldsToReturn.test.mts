@@ -65,6 +65,11 @@ test('with Simplify off, paths begin at the answer', async () => {
 	expect(items).toEqual([{ status: 'success', data: { id: 7 } }]);
 });
 
+test('a bare value is there under its name alone', () => {
+	expect(toItem(1, ['value']).json).toEqual({ value: 1 });
+	expect(toItem(1, ['id']).json).toEqual({});
+});
+
 test('no name changes what objects have', () => {
 	const text = '{"__proto__":{"polluted":1,"b":2},"constructor":{"prototype":{"polluted":1}}}';
 	const paths = ['__proto__.polluted', 'constructor.prototype.polluted'];
