@@ -101,6 +101,9 @@ function isFair(one: Service, by: Settings): boolean {
 	if (one.ids === 'none' && one.stamped) return false;
 	// The first page for ever under ever new cursors, without an ID to see it by.
 	if (one.ids === 'none' && one.cursors === 'stamped' && !by.knowsParameter) return false;
+	// The same where Limit ends the reading with the page whose cursor comes for the second time.
+	if (one.ids === 'none' && one.kind === 'cursor' && !by.knowsParameter && by.limit > 0)
+		return false;
 	// A page of hidden rows alone looks like the end.
 	const inARow = one.rows.join('').includes('hiddenhidden');
 	return !(inARow && isSilent(one));
