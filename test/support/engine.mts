@@ -59,35 +59,30 @@ export async function loadNodeSource(name: string): Promise<string> {
 	return join(PACKAGE_ROOT, loader.getNode(name).sourcePath);
 }
 
+const described = (
+	name: string,
+	inputs: NodeConnectionType[],
+	property: Pick<INodeProperties, 'name' | 'type' | 'default'>,
+): INodeType['description'] => ({
+	...{ displayName: name, name, description: '', version: 1, group: ['transform'] },
+	...{ defaults: { name }, inputs, outputs: [NodeConnectionTypes.Main] },
+	properties: [{ ...property, displayName: property.name }],
+});
+
 /** Emits the items under test, since n8n's base nodes are not part of n8n-core. */
 const source: INodeType = {
-	description: {
-		displayName: 'Source',
-		name: 'source',
-		group: ['trigger'],
-		version: 1,
-		description: 'Emits the items of a test',
-		defaults: { name: 'Source' },
-		inputs: [],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [{ displayName: 'Items', name: 'items', type: 'json', default: '[]' }],
-	},
+	description: described('source', [], { name: 'items', type: 'json', default: '[]' }),
 	async execute(this: IExecuteFunctions) {
 		const items = this.getNodeParameter('items', 0) as INodeExecutionData['json'][];
 		return [items.map((json, item) => ({ json, pairedItem: { item } }))];
 	},
 };
 
+const AT_ONCE = { name: 'atOnce', type: 'boolean', default: false } as const;
+
 /** Calls its tool with the arguments of each item, in turn or all at once, as an AI agent would. */
 const agent: INodeType = {
-	description: {
-		...source.description,
-		displayName: 'Agent',
-		name: 'agent',
-		group: ['transform'],
-		inputs: [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool],
-		properties: [{ displayName: 'At Once', name: 'atOnce', type: 'boolean', default: false }],
-	},
+	description: described('agent', [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool], AT_ONCE),
 	async execute(this: IExecuteFunctions) {
 		const [tool] = (await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Tool[];
 		const call = async ({ json }: INodeExecutionData, item: number) => ({
