@@ -1,7 +1,15 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { bodyField, byId, customSend, download } from '../support/parameters.mts';
-import { getToken, planUpgrade, upgrade, userGet } from '../support/parameters.mts';
+import {
+	bodyField,
+	byId,
+	customSend,
+	download,
+	getToken,
+	planUpgrade,
+	upgrade,
+	userGet,
+} from '../support/parameters.mts';
 import { useRawService } from '../support/service.mts';
 
 /** What a request says is what its user meant, or it is an error that names the field, and nothing is sent. */
