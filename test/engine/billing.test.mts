@@ -58,13 +58,8 @@ interface Report {
 
 let service: BillingService;
 const totals = {
-	scripts: 0,
-	requests: 0,
-	bills: 0,
-	succeeded: 0,
-	unknown: 0,
-	failed: 0,
-	previewed: 0,
+	...{ scripts: 0, requests: 0, bills: 0 },
+	...{ succeeded: 0, unknown: 0, failed: 0, previewed: 0 },
 };
 beforeAll(async () => {
 	service = await startBillingService();
@@ -76,6 +71,8 @@ afterAll(async () => {
 });
 
 interface Played {
+	/** All requests. */
+	seen: number;
 	account: Account;
 	report: Report;
 	/** On a busy machine a request can time out before the service has read it. */
@@ -152,7 +149,7 @@ async function play(given: Script): Promise<Played> {
 	const report = isTool
 		? toolReport(await callTool({ ...run, atOnce: given.entry === 'toolAtOnce' }))
 		: runReport(await runNode(run), given.behaviours.length);
-	return { account, report, mayHaveTimedOut: Date.now() - begin >= TIMEOUT };
+	return { seen, account, report, mayHaveTimedOut: Date.now() - begin >= TIMEOUT };
 }
 
 function toolReport(answers: INodeExecutionData['json'][]): Report {
@@ -200,7 +197,9 @@ function itemsIn(words = ''): number[] {
 	});
 }
 
-function assertPromises(given: Script, { account, report, mayHaveTimedOut }: Played) {
+function assertPromises(given: Script, { seen, account, report, mayHaveTimedOut }: Played) {
+	// Nothing is sent once the execution is cancelled.
+	expect(seen).toBeLessThanOrEqual((given.cancelAt ?? Infinity) + 1);
 	const { purchases, entry, writing, connections, failingCredentialReads: unread } = given;
 	const isPreview = (item: number) => writing === 'upgrade' && (given.previews[item] ?? false);
 	// A request that the client has given up may still be worked on.
@@ -263,20 +262,16 @@ describe('what has billed more than once', () => {
 	const goesOn = { ...usual.node, onError: 'continueRegularOutput' };
 	const tooMany = Array<Behaviour>(3).fill(answered(false, 429, ''));
 
+	const refused = answered(false, 401, envelope('plan-upgrade-2'));
+	const once = { ...usual.node, retryOnFail: false };
 	test.each<[name: string, script: Partial<Script>, requests: number[]]>([
-		[
-			'HTTP 504 with an envelope',
-			{ behaviours: [[answered(true, 504, envelope('timeout'))]] },
-			[1],
-		],
+		['HTTP 504', { behaviours: [[answered(true, 504, envelope('timeout'))]] }, [1]],
 		['TLS that breaks', { tls: 'trusted', behaviours: [[{ bills: true, breaks: true }]] }, [1]],
+		['a 401 that breaks off', { behaviours: [[{ ...refused, cut: 80 }]], node: once }, [1]],
 		[
-			'a 401 whose body breaks off',
-			{
-				behaviours: [[{ ...answered(false, 401, envelope('plan-upgrade-2')), cut: 80 }]],
-				node: { ...usual.node, retryOnFail: false },
-			},
-			[1],
+			'a refusal before others, by way of execute',
+			{ entry: 'execute', ...four, behaviours: [[refused], [], [], []], node: once },
+			[1, 0, 0, 0],
 		],
 		['four calls of a tool at once', { entry: 'toolAtOnce', ...four }, [1, 1, 1, 1]],
 		['plan-upgrade-1', { behaviours: [[answered(false, 401, envelope('plan-upgrade-1'))]] }, [1]],

@@ -9,133 +9,86 @@ import { useRawService } from '../support/service.mts';
 const { credential, requests, run } = useRawService(() => SUCCESS);
 const SUCCESS = { status: 'success', data: { plan_id: 'pro' } };
 
+/** An expression after its first character, which gives the whole of it. */
+const SELF = '{{ "=" + $json.self }}';
 const ITEMS = ['a', 'b', 'c'].map((id, index) => ({
-	id,
-	email: `${id}@example.com`,
-	planId: 'pro',
-	key: `private-key-${index}`,
-	address: `account-${index}`,
+	...{ id, email: `${id}@example.com`, planId: 'pro' },
+	...{ key: `private-key-${index}`, address: `account-${index}`, self: SELF },
 }));
-
-interface Case {
-	data: () => ICredentialDataDecryptedObject;
-	/** Reads of the credential for three items; the first is for the proof. */
-	reads: number;
-	/** The key of each item's request. */
-	keys?: string[];
-	/** What the credential's helper does that n8n's does not today. */
-	helper?: Partial<TestCredentials>;
-}
-
-const own = ITEMS.map(({ key }) => key);
-
-const byExpression = (privateKey: string): Case => ({
-	data: () => ({ ...plain(), privateKey }),
-	reads: 4,
-	keys: own,
-});
+const [OWN, ONE, RESOLVED] = [
+	ITEMS.map(({ key }) => key),
+	ITEMS.map(() => 'private-key'),
+	ITEMS.map(() => 'private-key-resolved'),
+];
 
 const plain = () => ({ ...credential(), privateKey: 'private-key' });
-
 const { getDecrypted } = TestCredentials.prototype;
-
-const CASES: Record<string, Case> = {
-	'no expression': { data: plain, reads: 1 },
-	$json: byExpression('={{ $json.key }}'),
-	$itemIndex: byExpression('=private-key-{{ $itemIndex }}'),
-	'$input.item': byExpression('={{ $input.item.json.key }}'),
-	'$("Node").item': byExpression('={{ $("Source").item.json.key }}'),
-	'a base URL by item': {
-		data: () => ({
-			...plain(),
-			baseUrl: `=${credential().baseUrl.replace('/v1', '/{{ $json.address }}/v1')}`,
-		}),
-		reads: 4,
+type Values = Parameters<typeof getDecrypted>;
+/** What a credential's helper may do that n8n's does not today. */
+const helpers: Record<string, (this: TestCredentials, ...values: Values) => Promise<object>> = {
+	async 'changes it after the call'(...values) {
+		return { ...(await getDecrypted.apply(this, values)), privateKey: RESOLVED[0] };
 	},
-	'an expression in a field that is not used': {
-		data: () => ({ ...plain(), webhookSecret: '={{ $json.key }}' }),
-		reads: 4,
+	async 'makes two calls'(...values) {
+		const { expression } = values[6]!.workflow;
+		expression.getParameterValue('x', null, 0, 0, 'Source', [], 'manual', {});
+		return await getDecrypted.apply(this, values);
 	},
-	'an expression in a nested value': {
-		data: () => ({ ...plain(), extra: { list: ['={{ $json.key }}'] } }) as never,
-		reads: 4,
+	async 'makes no call'() {
+		this.reads++;
+		return plain();
 	},
-	'a text that only looks like an expression': {
-		data: () => ({ ...plain(), webhookSecret: '=' }),
-		reads: 4,
-	},
-	'a resolver that changes it after the call': {
-		data: plain,
-		reads: 4,
-		keys: Array<string>(3).fill('private-key-resolved'),
-		helper: {
-			async getDecrypted(...values: Parameters<typeof getDecrypted>) {
-				const data = await getDecrypted.apply(this as TestCredentials, values);
-				return { ...data, privateKey: 'private-key-resolved' };
-			},
-		},
-	},
-	'two calls': {
-		data: plain,
-		reads: 4,
-		helper: {
-			async getDecrypted(...values: Parameters<typeof getDecrypted>) {
-				const { expression } = values[6]!.workflow;
-				expression.getParameterValue('x', null, 0, 0, 'Source', [], 'manual', {});
-				return await getDecrypted.apply(this as TestCredentials, values);
-			},
-		},
-	},
-	'no call': {
-		data: plain,
-		reads: 4,
-		helper: {
-			async getDecrypted(this: TestCredentials) {
-				this.reads++;
-				return plain();
-			},
-		},
-	},
-	'another method of the expression': {
-		data: plain,
-		reads: 4,
-		helper: {
-			async getDecrypted(...values: Parameters<typeof getDecrypted>) {
-				(this as TestCredentials).reads++;
-				const { workflow, node } = values[6]!;
-				workflow.expression.getSimpleParameterValue(node, 'x', 'manual', {});
-				return plain();
-			},
-		},
+	async 'calls another method of the expression'(...values) {
+		this.reads++;
+		const { workflow, node } = values[6]!;
+		workflow.expression.getSimpleParameterValue(node, 'x', 'manual', {});
+		return plain();
 	},
 };
+const byAddress = () => credential().baseUrl.replace('/v1', '/{{ $json.address }}/v1');
+
+/** Reads for three items are 1, or else 4: the first is for the proof. */
+type Case = [string, data: () => object, reads: number, keys: string[]];
+const CASES: Case[] = [
+	['no expression', () => ({}), 1, ONE],
+	['$json', () => ({ privateKey: '={{ $json.key }}' }), 4, OWN],
+	['$itemIndex', () => ({ privateKey: '=private-key-{{ $itemIndex }}' }), 4, OWN],
+	['$input.item', () => ({ privateKey: '={{ $input.item.json.key }}' }), 4, OWN],
+	['$("Node").item', () => ({ privateKey: '={{ $("Source").item.json.key }}' }), 4, OWN],
+	['a base URL by item', () => ({ baseUrl: `=${byAddress()}` }), 4, ONE],
+	['a field that is not used', () => ({ webhookSecret: '={{ $json.key }}' }), 4, ONE],
+	['a nested value', () => ({ extra: { list: ['={{ $json.key }}'] } }), 4, ONE],
+	['a text that only looks like an expression', () => ({ webhookSecret: '=' }), 4, ONE],
+	['an expression that gives itself', () => ({ webhookSecret: `=${SELF}` }), 4, ONE],
+	...Object.keys(helpers).map((name): Case => {
+		return [name, () => ({}), 4, name.startsWith('changes') ? RESOLVED : ONE];
+	}),
+];
 
 describe.each<[string, INodeParameters]>([
 	['reads', userGet('={{ $json.id }}')],
 	['writes', planUpgrade],
 ])('%s', (_, parameters) => {
 	describe.each(['stopWorkflow', 'continueErrorOutput'] as const)('under %s', (onError) => {
-		test.each(Object.entries(CASES))('%s', async (__, { data, reads, keys, helper }) => {
+		test.each(CASES)('%s', async (name, data, reads, keys) => {
 			const { error, credentialReads } = await run(parameters, {
-				credential: data(),
+				credential: { ...plain(), ...data() } as ICredentialDataDecryptedObject,
 				items: ITEMS,
 				node: { onError },
-				credentialHelper: helper,
+				credentialHelper: helpers[name] && { getDecrypted: helpers[name] as typeof getDecrypted },
 			});
-			expect(error).toBeUndefined();
-			expect(credentialReads).toBe(reads);
+			expect([error, credentialReads]).toEqual([undefined, reads]);
 			const sent = requests.map(({ headers }) => headers.authentication);
-			const expected = keys ?? ITEMS.map(() => 'private-key');
-			expect(sent.sort()).toEqual(expected.map((key) => `Bearer ${key}`));
+			expect(sent.sort()).toEqual(keys.map((key) => `Bearer ${key}`));
 		});
 	});
 });
 
 test('a read that fails is made again for each item', async () => {
-	const { outputs } = await run(userGet('={{ $json.id }}'), {
+	const { pairs } = await run(userGet('={{ $json.id }}'), {
 		items: ITEMS,
 		node: { onError: 'continueErrorOutput' },
 		failingCredentialReads: [0, 2],
 	});
-	expect(outputs.map(({ length }) => length)).toEqual([2, 1]);
+	expect(pairs.map(({ length }) => length)).toEqual([2, 1]);
 });

@@ -25,64 +25,56 @@ const value = fc.oneof(
 const UNWANTED = /object%20Object|%5Bobject|\[object|NaN|undefined|Infinity/;
 
 test('every parameter takes what is valid, and refuses the rest with its name', async () => {
-	const paths = (await offered()).flatMap(({ fields, parameters }) =>
-		fields.flatMap((field) => pathsOf(field).map((path) => ({ parameters, path }))),
+	const targets = (await offered()).flatMap(({ fields, parameters }) =>
+		fields.flatMap(entriesOf).map((entry) => ({ ...parameters, ...entry('={{ $json.given }}') })),
 	);
-	expect(paths.length).toBeGreaterThan(40);
+	expect(targets.length).toBeGreaterThan(40);
 
-	const property = fc.asyncProperty(fc.constantFrom(...paths), value, async (target, given) => {
+	const property = fc.asyncProperty(fc.constantFrom(...targets), value, async (target, given) => {
 		const before = requests.length;
-		const { outputs } = await run(withValue(target.parameters, target.path), {
-			items: [{ given } as never],
-			node: { onError: 'continueRegularOutput' },
-		});
+		const items = [{ given } as never];
+		const { outputs } = await run(target, { items, node: { onError: 'continueRegularOutput' } });
 		const sent = requests.slice(before);
 		for (const { path, body } of sent) expect(`${path} ${body}`).not.toMatch(UNWANTED);
-		const items = outputs[0]!;
-		if (sent.length === 0) {
-			expect(items).toHaveLength(1);
-			if (items[0]!.json.preview === true) return;
-			const { message, description } = items[0]!.json.error as Record<string, string>;
-			expect(message).not.toMatch(/undefined|TypeError|Cannot read/);
-			expect(`${message} ${description}`).not.toMatch(UNWANTED);
-		}
+		const [output, ...others] = outputs[0]!;
+		if (sent.length > 0 || output!.json.preview === true) return;
+		expect(others).toEqual([]);
+		const { message, description } = output!.json.error as Record<string, string>;
+		expect(message).not.toMatch(/undefined|TypeError|Cannot read/);
+		expect(`${message} ${description}`).not.toMatch(UNWANTED);
 	});
 	await fc.assert(property, { numRuns: 400 });
 }, 120_000);
 
-/** The paths of what can be entered in a field. */
-function pathsOf({ name, type, options = [], modes = [] }: INodeProperties): string[][] {
-	if (type === 'resourceLocator') return [[name], ...modes.map((mode) => [name, mode.name])];
+/** The parameters by which a value comes into a field, for each place in it. */
+function entriesOf(field: INodeProperties): Array<(value: string) => INodeParameters> {
+	const { name, type, options = [], modes = [], typeOptions } = field;
+	const within = (entry: (value: string) => INodeParameters[string]) => (value: string) => ({
+		[name]: entry(value),
+		// Shown where a user is named by e-mail.
+		...(name.startsWith('users') && { userId: byEmail('a@b') }),
+	});
+	if (type === 'resourceLocator') {
+		const located = modes.map((mode) => (value: string) => ({
+			__rl: true,
+			mode: mode.name,
+			value,
+		}));
+		return [(value: string) => value, ...located].map(within);
+	}
 	if (type === 'collection') {
-		return (options as INodeProperties[]).flatMap((entry) =>
-			pathsOf(entry).map((path) => [name, ...path]),
-		);
+		return (options as INodeProperties[]).flatMap(entriesOf).map((entry) => (value) => {
+			const { userId, ...option } = entry(value);
+			return { [name]: option, ...(userId && { userId }) };
+		});
 	}
-	if (type === 'fixedCollection') {
-		return (options as Array<{ name: string; values: INodeProperties[] }>).flatMap((group) =>
-			group.values.map((entry) => [name, group.name, entry.name]),
-		);
-	}
-	return [[name]];
-}
-
-function withValue(parameters: INodeParameters, [name, ...rest]: string[]): INodeParameters {
-	const expression = '={{ $json.given }}';
-	if (rest.length === 0) return { ...parameters, [name!]: expression };
-	if (name === 'options') {
-		const entry = { name: 'n', value: 'v', [rest[2]!]: expression };
-		const group = /pagination/i.test(rest[0]!) ? { parameterName: 'page', ...entry } : [entry];
-		const option = rest.length === 1 ? expression : { [rest[1]!]: group };
-		return {
-			...parameters,
-			// Shown where a user is named by e-mail.
-			...(rest[0]!.startsWith('users') && { userId: byEmail('a@b') }),
-			options: { [rest[0]!]: option },
-		};
-	}
-	if (rest.length === 1) {
-		return { ...parameters, [name!]: { __rl: true, mode: rest[0]!, value: expression } };
-	}
-	const entry = { name: 'n', value: 'v', [rest[1]!]: expression };
-	return { ...parameters, [name!]: { [rest[0]!]: [entry] } };
+	if (type !== 'fixedCollection') return [within((value) => value)];
+	return (options as Array<{ name: string; values: INodeProperties[] }>).flatMap((group) =>
+		group.values.map((inner) =>
+			within((value) => {
+				const entry = { name: 'n', value: 'v', parameterName: 'page', [inner.name]: value };
+				return { [group.name]: typeOptions?.multipleValues ? [entry] : entry };
+			}),
+		),
+	);
 }

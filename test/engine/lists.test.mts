@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { useRawService } from '../support/service.mts';
+import { weighted } from '../support/weighted.mts';
 
 /**
  * Lists of services of all kinds, read with settings of all kinds: what comes out is what the service
@@ -35,19 +36,18 @@ interface Service {
 
 const BESIDE = ['empty', 'filled', 'later', 'in data'] as const;
 
+const beside = fc.uniqueArray(fc.constantFrom(...BESIDE));
+/** Rows that are shown, and then some that are hidden. */
+const stretch = fc
+	.tuple(fc.integer({ min: 1, max: 9 }), fc.constantFrom(0, 0, 0, 1, 1, 6))
+	.map(([shown, hidden]) => [
+		...Array<'shown'>(shown).fill('shown'),
+		...Array<'hidden'>(hidden).fill('hidden'),
+	]);
+
 const service: fc.Arbitrary<Service> = fc.record({
 	kind: fc.constantFrom('whole', 'page', 'offset', 'cursor'),
-	rows: fc
-		.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.constantFrom(0, 0, 0, 1, 1, 6)), {
-			maxLength: 6,
-			size: 'max',
-		})
-		.map((runs) =>
-			runs.flatMap(([shown, hidden]) => [
-				...Array<'shown'>(shown).fill('shown'),
-				...Array<'hidden'>(hidden).fill('hidden'),
-			]),
-		),
+	rows: fc.array(stretch, { maxLength: 6, size: 'max' }).map((all) => all.flat()),
 	size: fc.integer({ min: 3, max: 7 }),
 	largest: fc.constantFrom(0, 4, 100),
 	firstPage: fc.constantFrom(1, 1, 0),
@@ -60,10 +60,7 @@ const service: fc.Arbitrary<Service> = fc.record({
 	total: fc.constantFrom('none', 'none', 'shown', 'rows'),
 	sign: fc.constantFrom('none', 'none', 'has_more', 'hasNextPage', 'next', 'link'),
 	place: fc.constantFrom('answer', 'data', 'users', 'data.users', 'data.people', 'people'),
-	beside: fc.oneof(
-		{ weight: 2, arbitrary: fc.constant<Service['beside']>([]) },
-		{ weight: 1, arbitrary: fc.uniqueArray(fc.constantFrom(...BESIDE)) },
-	),
+	beside: weighted([2, fc.constant<Service['beside']>([])], [1, beside]),
 });
 
 type Mode = 'pageNumber' | 'offset' | 'cursor';
@@ -143,12 +140,10 @@ function windowOf(one: Service, query: URLSearchParams, size: number) {
 	const clamped = (start: number) =>
 		one.beyond === 'clamped' && start >= length ? lastPage * size : start;
 	if (one.kind === 'whole') return { start: 0, end: length };
-	let start = 0;
+	let start = clamped(Number(query.get('offset') ?? 0));
 	if (one.kind === 'page') {
 		start = clamped((Number(query.get('page') ?? one.firstPage) - one.firstPage) * size);
-	} else if (one.kind === 'offset') {
-		start = clamped(Number(query.get('offset') ?? 0));
-	} else {
+	} else if (one.kind === 'cursor') {
 		start = Number((query.get('after') ?? '0').split('.')[0]);
 		if (one.cursors === 'stuck' && start > 0) start = size;
 	}
@@ -241,10 +236,9 @@ const ERRORS =
 
 let answer: (query: URLSearchParams, count: number) => unknown;
 let count = 0;
-const { run } = useRawService(({ path }) => {
-	const { searchParams } = new URL(path, 'http://service');
-	return answer(searchParams, ++count);
-});
+const { run } = useRawService(({ path }) =>
+	answer(new URL(path, 'http://service').searchParams, ++count),
+);
 
 test('what comes out is what the service has, each once and in order, or an error', async () => {
 	const tally = { complete: 0, limited: 0, hinted: 0, error: 0 };

@@ -1,63 +1,126 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { byId, planUpgrade, userGet } from '../support/parameters.mts';
-import { useSandbox } from '../support/service.mts';
+import {
+	bodyField,
+	byId,
+	customSend,
+	download,
+	getToken,
+	planUpgrade,
+	upgrade,
+	userGet,
+} from '../support/parameters.mts';
+import { useRawService } from '../support/service.mts';
 
-const { credential, run, sent } = useSandbox();
+/** What a request says is what its user meant, or it is an error that names the field, and nothing is sent. */
 
-const create = (body: INodeParameters) => ({
-	resource: 'resume',
-	operation: 'create',
-	userId: byId('1'),
-	...body,
+const { credential, requests, run, sent } = useRawService(() => ({
+	status: 'success',
+	data: { id: 1, plan_id: 'pro' },
+}));
+
+/** What JavaScript has rounded before this node sees it. */
+const LOST = 9007199254740993; // eslint-disable-line no-loss-of-precision
+const ITEM = { lost: LOST };
+const lost = '={{ $json.lost }}';
+
+const create = { resource: 'resume', operation: 'create', userId: byId('1') };
+const json = (jsonBody: string): INodeParameters => ({ specifyBody: 'json', jsonBody });
+const query = (name: string, value = 'x'): INodeParameters => ({
+	...userGet('1'),
+	options: { queryParameters: { parameter: [{ name, value }] } },
 });
-const upgrade = (fields: INodeParameters) => ({
-	...planUpgrade,
-	email: 'nathan@example.com',
-	planId: SANDBOX_PLANS.pro,
-	...fields,
-});
+const everyBody = (body: string) =>
+	[customSend, { ...customSend, method: 'DELETE' }, create, getToken].map((operation) => ({
+		...operation,
+		...json(body),
+	}));
+const field = (value: string) => ({ ...getToken, ...bodyField('v', value) });
+const UNDECIDED = ['{{ $json.missing }}', '{{ "false" }}', '{{ null }}', '{{ 0 }}', '{{ "" }}'];
+const OWN_EMAIL = { ...getToken, email: 'a@example.com', ...bodyField('email', 'b@example.com') };
 
-const resume = { resource: 'resume', resumeId: byId('1') };
-const queryParameters = { parameter: [{ name: '', value: 'x' }] };
+const REFUSED: Record<string, INodeParameters[]> = {
+	"'User' is empty": ['={{ "" }}', ' '].map(userGet),
+	"'User' is not an ID": ['.', '..', 'u1\n', '\ud800'].map(userGet),
+	"'User' holds a number whose digits were lost": [userGet(lost)],
+	"'Resume' is empty": [{ ...download, resumeId: byId('={{ "" }}') }],
+	"'Put Output File in Field' is empty": [{ ...download, binaryPropertyName: '={{ " " }}' }],
+	"'Email' is not an e-mail address": [
+		...['nathan', 'a@b@c', '  '].map((email) => ({ ...upgrade, email })),
+		{ ...getToken, email: '={{ $json.missing }}' },
+	],
+	"'Plan ID' is empty": [{ ...upgrade, planId: ' ' }],
+	"'Plan ID' holds a number whose digits were lost": [{ ...upgrade, planId: lost }],
+	"'Send Once Key' holds a number whose digits were lost": [{ ...upgrade, sendOnceKey: lost }],
+	"'Send Once Key' is empty": [{ ...upgrade, sendOnceKey: '={{ $json.missing }}' }],
+	"'Preview' is neither true nor false": UNDECIDED.map((one) => ({
+		...upgrade,
+		preview: `=${one}`,
+	})),
+	"'Allow Repeated Upgrades' is neither true nor false": UNDECIDED.map((one) => ({
+		...upgrade,
+		options: { allowRepeatedUpgrades: `=${one}` },
+	})),
+	"'Query Parameters' has an entry without a name": [query('')],
+	...Object.fromEntries(
+		['constructor', 'prototype', '__proto__', '\udc00'].map((name) => [
+			`'Query Parameters' has an entry '${name}' that can't be sent`,
+			[query(name)],
+		]),
+	),
+	"'Query Parameters' has an entry 'a' that can't be sent": [query('a', '\ud800')],
+	"'Body Fields' has an entry without a name": [{ ...create, ...bodyField(' ', 'x') }],
+	"'Body Fields' has two entries named 'email'": [OWN_EMAIL],
+	"'Body Fields: v' holds a number whose digits were lost": [field(lost)],
+	"'Body Fields: v' holds a value that JSON can't express": [
+		...['={{ NaN }}', '={{ 1 / 0 }}', '={{ new Date(NaN) }}', '={{ new Map([["a", 1]]) }}'],
+		...['={{ Symbol("x") }}', '={{ /x/ }}'],
+	].map(field),
+	"'Specify Body' is not one of fields, json": ['={{ "JSON" }}', '={{ null }}'].map(
+		(specifyBody) => ({ ...customSend, ...json('{"a": 1}'), specifyBody }),
+	),
+	"'JSON Body' is not a JSON object": [
+		...['={{ new Date(0) }}', '={{ $now }}', '={{ new Date(NaN) }}', '={{ new Map([["a", 1]]) }}'],
+		...['={{ new String("{}") }}', '={{ [] }}', '{"a": 1'],
+	].flatMap(everyBody),
+	"'JSON Body' holds a value that JSON can't express": [
+		...['={{ ({ a: NaN }) }}', '={{ ({ a: [1, { b: () => 1 }] }) }}'],
+		...['={{ ({ a: new Date(NaN) }) }}', '={{ ({ a: [undefined] }) }}'],
+	].flatMap(everyBody),
+	"'JSON Body' holds a number whose digits were lost": [
+		...['={{ ({ id: 12345678901234567890 }) }}', '={{ ({ id: [1, -9007199254740993] }) }}'],
+		...['={{ ({ id: $json.lost }) }}', '={"id": {{ $json.lost * 1000 }}}'],
+		'={{ JSON.stringify({ id: $json.lost * 1000 }) }}',
+	].flatMap(everyBody),
+	"'Method' is not one of DELETE, PATCH, POST, PUT": [
+		...['={{ "GET" }}', '={{ "post" }}', '={{ null }}', 'HEAD', 'CONNECT'],
+	].map((method) => ({ ...customSend, method })),
+	"'Path' is not a path below the Base URL": ['get', 'send'].map((operation) => ({
+		...{ resource: 'customRequest', operation, path: 'a/..' },
+	})),
+};
 
-test.each<[string, INodeParameters, string]>([
-	['an empty ID', userGet('={{ "" }}'), "'User' is empty"],
-	['a blank ID', userGet(' '), "'User' is empty"],
-	['the ID .', userGet('.'), "'User' is not an ID"],
-	['the ID ..', userGet('..'), "'User' is not an ID"],
-	['an ID with a newline', userGet('u1\n'), "'User' is not an ID"],
-	['half a surrogate pair', userGet('\ud800'), "'User' is not an ID"],
-	[
-		'an empty resume ID',
-		{ ...resume, operation: 'getScore', resumeId: byId('={{ "" }}') },
-		"'Resume' is empty",
-	],
-	[
-		'an empty field for the file',
-		{ ...resume, operation: 'download', binaryPropertyName: '={{ " " }}' },
-		"'Put Output File in Field' is empty",
-	],
-	[
-		'a query parameter without a name',
-		{ ...userGet('1'), options: { queryParameters } },
-		"'Query Parameters' has an entry without a name",
-	],
-	['an e-mail without @', upgrade({ email: 'nathan' }), "'Email' is not an e-mail address"],
-	['an e-mail with two @', upgrade({ email: 'a@b@c' }), "'Email' is not an e-mail address"],
-	['an empty e-mail', upgrade({ email: '  ' }), "'Email' is not an e-mail address"],
-	['a blank plan ID', upgrade({ planId: ' ' }), "'Plan ID' is empty"],
-	[
-		'a body field without a name',
-		create({ bodyFields: { field: [{ name: ' ', value: 'x' }] } }),
-		"'Body Fields' has an entry without a name",
-	],
-])('%s is rejected before anything is sent', async (_, parameters, message) => {
-	const { error } = await run(parameters);
-	expect(error?.message).toBe(`${message} [item 0]`);
-	expect(error?.description).toContain('Nothing was sent');
+test.each(Object.entries(REFUSED))('%s', async (message, all) => {
+	for (const parameters of all) {
+		const { error } = await run(parameters, { items: [ITEM] });
+		expect([parameters, error?.message]).toEqual([parameters, `${message} [item 0]`]);
+		expect(error?.description).toContain('Nothing was sent');
+	}
 	expect(sent()).toEqual([]);
+});
+
+test.each([
+	['{"id": "12345678901234567890 1e999", "n": -9007199254740991.0}', undefined],
+	['{"text": "a \\" 12345678901234567890"}', undefined],
+	['{"id": 12345678901234567890}', '{"id":"12345678901234567890"}'],
+	['{"id": [1, -9007199254740993, 1e999]}', '{"id":[1,"-9007199254740993","1e999"]}'],
+	['={{ ({ a: [1.5, null, { b: "c" }], d: undefined }) }}', '{"a":[1.5,null,{"b":"c"}]}'],
+	['={{ ({ a: new Date(0) }) }}', '{"a":"1970-01-01T00:00:00.000Z"}'],
+	['={{ {} }}', '{}'],
+])('JSON Body %s is sent', async (body, wanted = JSON.stringify(JSON.parse(body))) => {
+	const { error } = await run({ ...customSend, ...json(body) });
+	expect(error).toBeUndefined();
+	expect(requests).toMatchObject([{ path: '/v1/x', body: wanted }]);
 });
 
 test('a rejected item leaves the others untouched under On Error = Continue', async () => {
@@ -66,48 +129,40 @@ test('a rejected item leaves the others untouched under On Error = Continue', as
 		node: { onError: 'continueErrorOutput' },
 	});
 	expect(pairs).toEqual([[0, 2], [1]]);
-	expect(failures).toEqual([
-		{
-			message: "'User' is not an ID [item 1]",
-			code: null,
-			httpStatus: null,
-			description: expect.stringContaining('Nothing was sent') as string,
-			id: 'parameter.notAnId',
-		},
-	]);
+	const description = expect.stringContaining('Nothing was sent') as string;
+	const message = "'User' is not an ID [item 1]";
+	const id = 'parameter.notAnId';
+	expect(failures).toEqual([{ message, code: null, httpStatus: null, description, id }]);
 	expect(sent()).toHaveLength(2);
 });
 
 test('an invalid item among upgrades stops the node before the first is billed', async () => {
-	const { error } = await run(planUpgrade, {
-		items: [
-			{ email: 'nathan@example.com', planId: SANDBOX_PLANS.pro },
-			{ email: 'nobody', planId: SANDBOX_PLANS.pro },
-		],
-	});
+	const emails = ['nathan@example.com', 'nobody'];
+	const items = emails.map((email) => ({ email, planId: 'pro' }));
+	const { error } = await run(planUpgrade, { items });
 	expect(error?.message).toBe("'Email' is not an e-mail address [item 1]");
+	expect(error?.description).toContain('No item was applied. Not sent: item 0.');
 	expect(sent()).toEqual([]);
 });
 
 test('an expression that fails concerns its item alone', async () => {
-	const { failures } = await run(userGet('={{ $json.id.missing.deep }}'), {
-		items: [{ id: 'x' }, {}],
-		node: { onError: 'continueRegularOutput' },
-	});
-	expect(failures).toHaveLength(2);
+	const items = [{ id: { deep: 'x' } }, {}];
+	const node = { onError: 'continueErrorOutput' } as const;
+	const { pairs } = await run(userGet('={{ $json.id.deep.trim() }}'), { items, node });
+	expect(pairs).toEqual([[0], [1]]);
 });
 
 test.each<[string, object, string]>([
 	['no version', { baseUrl: 'https://api.example.com' }, 'Base URL'],
 	['an empty key', { privateKey: '' }, 'Private Key'],
 	['a key with a line break', { privateKey: 'key\nX-Other: 1' }, 'Private Key'],
-])('a credential with %s fails each item, not the node', async (_, data, field) => {
+])('a credential with %s fails each item, not the node', async (_, data, name) => {
 	const { failures } = await run(userGet('1'), {
 		credential: { ...credential(), ...data },
 		items: [{}, {}],
 		node: { onError: 'continueErrorOutput' },
 	});
-	const message = `The credential's ${field} can't be used`;
+	const message = `The credential's ${name} can't be used`;
 	expect(failures).toMatchObject([{ message }, { message }]);
 	expect(sent()).toEqual([]);
 });

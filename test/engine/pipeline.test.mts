@@ -52,6 +52,23 @@ test("each operation runs through the pipeline, also as an agent's tool", async 
 	}
 });
 
+test('a custom request that writes is called dangerous, in the panel and to an agent', () => {
+	const { description, notices } = operations.find(
+		({ path, write }) => path === '/:path' && write,
+	)!;
+	expect([description, ...notices]).toHaveLength(2);
+	for (const text of [description, ...notices]) {
+		expect(text).toMatch(/may change or delete data, or bill/);
+	}
+});
+
+test("n8n's Custom API Call is refused, and points to custom requests", async () => {
+	const { error } = await run({ resource: 'user', operation: '__CUSTOM_API_CALL__' });
+	expect(error?.message).toBe('This node has no such operation');
+	expect(error?.description).toContain('choose the resource Custom Request');
+	expect(requests).toEqual([]);
+});
+
 test('each operation refuses a credential whose key must not be sent', async () => {
 	const unfit = { ...credential(), baseUrl: credential().baseUrl.replace('/v1', '') };
 	for (const { parameters } of operations) {

@@ -4,7 +4,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { processedData } from '../support/deduplication.mts';
 import { runNode } from '../support/engine.mts';
 import { shared } from '../support/environment.mts';
-import { byId } from '../support/parameters.mts';
+import { bodyField, byId, customSend, getToken, upgrade } from '../support/parameters.mts';
 import { json, type RawServer, startRawServer } from '../support/rawServer.mts';
 import { weighted } from '../support/weighted.mts';
 
@@ -56,38 +56,29 @@ const confirmation = ({ writing, content }: Item): object => ({
 	...(writing === 'token' ? { token: 'abcdefgh' } : { data: { plan_id: content } }),
 });
 
-const CONFIRMS: Reaction = {
-	bills: true,
-	confirms: true,
-	answer: (item) => json(confirmation(item)),
-};
+const answerOf = (item: Item) => json(confirmation(item));
+const CONFIRMS: Reaction = { bills: true, confirms: true, answer: answerOf };
 
 /** Answers with a 2xx that confirm nothing: a service, or what stands before it, may send them either way. */
-const UNCLEAR: Array<(item: Item) => unknown> = [
-	() => ({ message: 'Service temporarily unavailable' }),
-	() => ({}),
-	() => [],
-	() => ({ error: 'busy' }),
-	() => ({ status: 'failure' }),
-	() => ({ status: 'pending' }),
-	() => ({ status: 'Error' }),
-	() => ({ success: false }),
-	() => '',
-	(item) => ({ ...confirmation(item), status: undefined }),
-	(item) => ({ ...confirmation(item), errorCode: 'plan-upgrade-2' }),
-	(item) => ({ ...confirmation(item), status: 'SUCCESS' }),
+const UNCLEAR: unknown[] = [
+	...[{ message: 'Service temporarily unavailable' }, {}, [], { error: 'busy' }, ''],
+	...['failure', 'pending', 'Error'].map((status) => ({ status })),
+	{ success: false },
 ];
+/** What makes a confirmation one of these. */
+const CHANGES = [{ status: undefined }, { errorCode: 'plan-upgrade-2' }, { status: 'SUCCESS' }];
 
 /** Answers that only an operation which asked for more does not take for a success. */
 const OTHER_SUBJECT: Array<[Writing, object]> = [
-	['upgrade', { status: 'success', data: { plan_id: 'another' } }],
-	['upgrade', { status: 'success', data: { plan_id: false } }],
-	['upgrade', { status: 'success', data: { plan_id: '' } }],
-	['upgrade', { status: 'success', data: [] }],
-	['upgrade', { status: 'success' }],
-	['token', { status: 'success' }],
-	['token', { status: 'success', token: '' }],
-	['token', { status: 'success', data: { token: 7 } }],
+	...['another', false, ''].map((plan): [Writing, object] => [
+		'upgrade',
+		{ data: { plan_id: plan } },
+	]),
+	['upgrade', { data: [] }],
+	['upgrade', {}],
+	['token', {}],
+	['token', { token: '' }],
+	['token', { data: { token: 7 } }],
 ];
 
 const writings: Writing[] = ['upgrade', 'create', 'token', 'custom'];
@@ -96,10 +87,11 @@ const writings: Writing[] = ['upgrade', 'create', 'token', 'custom'];
 const says = (answer: Reaction['answer']) =>
 	fc.boolean().map((bills): Reaction => ({ bills, confirms: false, answer }));
 const unclear = fc.oneof(
-	fc.oneof(...UNCLEAR.map((body) => says((item) => json(body(item))))),
+	fc.oneof(...UNCLEAR.map((body) => says(() => json(body)))),
+	fc.oneof(...CHANGES.map((change) => says((item) => json({ ...confirmation(item), ...change })))),
 	fc.oneof(
 		...OTHER_SUBJECT.map(([writing, body]) =>
-			says((item) => json(item.writing === writing ? body : {})),
+			says((item) => json(item.writing === writing ? { status: 'success', ...body } : {})),
 		),
 	),
 	says(() => json({}, 502)),
@@ -128,21 +120,18 @@ const item: fc.Arbitrary<Item> = fc.record({
 });
 
 /** Mostly the same item again, with one thing changed: that is how keys go wrong. */
+const changed = fc.tuple(
+	item,
+	fc.constantFrom('', 'account', 'person', 'content', 'writing', 'all' as const),
+);
 const items: fc.Arbitrary<Item[]> = fc
-	.tuple(
-		item,
-		fc.array(
-			fc.tuple(item, fc.constantFrom('', 'account', 'person', 'content', 'writing', 'all')),
-			{ maxLength: 2 },
-		),
-	)
+	.tuple(item, fc.array(changed, { maxLength: 2 }))
 	.map(([first, others]) => [
 		first,
-		...others.map(([other, change]) =>
-			change === 'all'
-				? other
-				: { ...first, ...(change && { [change]: other[change as keyof Item] }) },
-		),
+		...others.map(([other, change]) => {
+			if (change === 'all') return other;
+			return { ...first, ...(change && { [change]: other[change as keyof Item] }) };
+		}),
 	]);
 
 const executions: fc.Arbitrary<Execution[]> = items.chain((pool) =>
@@ -171,13 +160,8 @@ let counted: Counted[] = [];
 let reactions: Reaction[] = [];
 let script = 0;
 const totals = {
-	scripts: 0,
-	requests: 0,
-	bills: 0,
-	confirmed: 0,
-	succeeded: 0,
-	alreadySent: 0,
-	failed: 0,
+	...{ scripts: 0, requests: 0, bills: 0, confirmed: 0 },
+	...{ succeeded: 0, alreadySent: 0, failed: 0 },
 };
 
 beforeAll(async () => {
@@ -210,48 +194,46 @@ function readRequest(method: string, path: string, authentication: string, body:
 /** The key is a part of who it is for, so that the service's count tells the keys apart. */
 const nameOf = ({ key, person }: Item) => `key-${key ?? 'none'}-person-${person}`;
 
+/** What each kind of write is asked for with, and what it sends. */
+const WRITINGS: Record<
+	Writing,
+	(name: string, content: string) => [INodeParameters, path: string[], body: object]
+> = {
+	upgrade: (name, content) => {
+		const email = `${name}@example.com`;
+		const options = { allowRepeatedUpgrades: true };
+		const body = { planId: content, email };
+		return [{ ...upgrade, ...body, options }, ['plan', 'upgrade'], body];
+	},
+	create: (name, content) => {
+		const parameters = { resource: 'resume', operation: 'create', userId: byId(name) };
+		return [
+			{ ...parameters, ...bodyField('content', content) },
+			['user', name, 'resume'],
+			{ content },
+		];
+	},
+	token: (name, content) => {
+		const email = `${name}@example.com`;
+		const parameters = { ...getToken, email, ...bodyField('content', content) };
+		return [parameters, ['user', 'token'], { email, content }];
+	},
+	custom: (name, content) => {
+		const parameters = { ...customSend, path: `custom/${name}`, ...bodyField('content', content) };
+		return [parameters, ['custom', name], { content }];
+	},
+};
+
 function requestOf(one: Item): string {
-	const { writing, account, content } = one;
-	const name = nameOf(one);
-	const email = `${name}@example.com`;
-	const [path, body]: [string[], object] = {
-		upgrade: [['plan', 'upgrade'], { planId: content, email }] as [string[], object],
-		create: [['user', name, 'resume'], { content }] as [string[], object],
-		token: [['user', 'token'], { email, content }] as [string[], object],
-		custom: [['custom', name], { content }] as [string[], object],
-	}[writing];
-	return JSON.stringify([`a${account[0]}`, `Bearer private-key-${account[1]}`, 'POST', path, body]);
+	const [address, key] = one.account;
+	const [, path, body] = WRITINGS[one.writing](nameOf(one), one.content);
+	return JSON.stringify([`a${address}`, `Bearer private-key-${key}`, 'POST', path, body]);
 }
 
 function parametersOf(one: Item): INodeParameters {
-	const { writing, content, key } = one;
-	const name = nameOf(one);
-	const email = `${name}@example.com`;
-	const field = {
-		specifyBody: 'fields',
-		bodyFields: { field: [{ name: 'content', value: content }] },
-	};
-	const sendOnceKey = key === undefined || writing === 'token' ? '' : `payment-${key}`;
-	return {
-		upgrade: {
-			resource: 'plan',
-			operation: 'upgrade',
-			email,
-			planId: content,
-			sendOnceKey,
-			options: { allowRepeatedUpgrades: true },
-		},
-		create: { resource: 'resume', operation: 'create', userId: byId(name), ...field, sendOnceKey },
-		token: { resource: 'user', operation: 'getToken', email, ...field },
-		custom: {
-			resource: 'customRequest',
-			operation: 'send',
-			method: 'POST',
-			path: `custom/${name}`,
-			...field,
-			sendOnceKey,
-		},
-	}[writing];
+	const [parameters] = WRITINGS[one.writing](nameOf(one), one.content);
+	const takesKey = one.key !== undefined && one.writing !== 'token';
+	return { ...parameters, ...(takesKey && { sendOnceKey: `payment-${one.key}` }) };
 }
 
 type Told = 'succeeded' | 'alreadySent' | 'failed';

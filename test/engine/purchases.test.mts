@@ -1,6 +1,5 @@
-import type { INodeParameters } from 'n8n-workflow';
-
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { processedData } from '../support/deduplication.mts';
 import type { EngineRun } from '../support/engine.mts';
 import { planUpgrade } from '../support/parameters.mts';
 import { useSandbox } from '../support/service.mts';
@@ -24,11 +23,9 @@ const sent = () =>
 	sandbox().requests.map(({ body }) => (JSON.parse(body) as { email: string }).email);
 
 describe('Preview', () => {
-	const preview = { preview: true };
+	const parameters = { preview: true };
 	const shown = (email: string, more = {}) => ({
-		preview: true,
-		method: 'POST',
-		path: '/plan/upgrade',
+		...{ preview: true, method: 'POST', path: '/plan/upgrade' },
 		body: { planId: pro, email, ...more },
 	});
 
@@ -37,7 +34,7 @@ describe('Preview', () => {
 			{ email: ` ${EMMA} `, planId: pro, aiTokenId: 'ai_1' },
 			{ email: NOAH, planId: pro },
 		];
-		const told = await upgrade(items, { parameters: preview });
+		const told = await upgrade(items, { parameters });
 		expect(told.items).toEqual([shown(EMMA, { aiTokenId: 'ai_1' }), shown(NOAH)]);
 		expect(told.pairs).toEqual([[0, 1]]);
 		expect(sent()).toEqual([]);
@@ -45,16 +42,16 @@ describe('Preview', () => {
 
 	test('is for the items that ask for it', async () => {
 		const given = [true, false].map((isPreview) => ({ email: EMMA, planId: pro, isPreview }));
-		const parameters = { preview: '={{ $json.isPreview }}' };
-		const { items } = await upgrade(given, { parameters });
+		const byItem = { preview: '={{ $json.isPreview }}' };
+		const { items } = await upgrade(given, { parameters: byItem });
 		expect(items).toMatchObject([{ preview: true }, { plan_id: pro }]);
 		expect(sent()).toEqual([EMMA]);
 	});
 
 	test('claims no key', async () => {
 		// Here n8n has no database to claim one in.
-		const parameters = { ...preview, sendOnceKey: 'payment-1' };
-		const { items } = await upgrade([{ email: EMMA, planId: pro }], { parameters });
+		const keyed = { ...parameters, sendOnceKey: 'payment-1' };
+		const { items } = await upgrade([{ email: EMMA, planId: pro }], { parameters: keyed });
 		expect(items).toEqual([shown(EMMA)]);
 	});
 
@@ -65,30 +62,12 @@ describe('Preview', () => {
 			{ email: NOAH, planId: pro },
 			{ email: NOAH, planId: pro },
 		];
-		const { pairs } = await upgrade(items, { parameters: preview, node: GOES_ON });
+		const { pairs } = await upgrade(items, { parameters, node: GOES_ON });
 		expect(pairs).toEqual([[2], [0, 1, 3]]);
-		const { error } = await upgrade([items[2]!], {
-			parameters: preview,
-			credential: { ...credential(), privateKey: 'a b' },
-		});
+		const unfit = { ...credential(), privateKey: 'a b' };
+		const { error } = await upgrade([items[2]!], { parameters, credential: unfit });
 		expect(error?.message).toBe("The credential's Private Key can't be used");
 	});
-
-	test.each(['{{ $json.missing }}', '{{ "false" }}', '{{ null }}', '{{ 0 }}', '{{ "" }}'])(
-		'sends nothing where %s leaves it open',
-		async (expression) => {
-			for (const parameters of [
-				{ preview: `=${expression}` },
-				{ options: { allowRepeatedUpgrades: `=${expression}` } },
-			] as INodeParameters[]) {
-				const { error } = await upgrade([{ email: EMMA, planId: pro }], { parameters });
-				expect(error?.message).toMatch(
-					/^'(Preview|Allow Repeated Upgrades)' is neither true nor false \[item 0\]$/,
-				);
-			}
-			expect(sent()).toEqual([]);
-		},
-	);
 });
 
 describe('the same upgrade in two items', () => {
@@ -101,8 +80,7 @@ describe('the same upgrade in two items', () => {
 	test('stops the node before the first is sent', async () => {
 		const { error } = await upgrade(same);
 		expect(error?.message).toBe(refusal);
-		expect(error?.description).toContain('Allow Repeated Upgrades');
-		expect(error?.description).toContain('No item was applied. Not sent: item 0.');
+		expect(error?.description).toMatch(/Allow Repeated Upgrades.*No item was applied/);
 		expect(sent()).toEqual([]);
 	});
 
@@ -115,6 +93,11 @@ describe('the same upgrade in two items', () => {
 		expect(pairs).toEqual([[0, 2, 3], [1]]);
 		expect(failures).toMatchObject([{ message: refusal, httpStatus: null }]);
 		expect(sent()).toEqual([EMMA, EMMA, NOAH]);
+	});
+
+	test('is sent again by another execution', async () => {
+		for (let count = 0; count < 2; count++) await upgrade([same[0]!]);
+		expect(sent()).toEqual([EMMA, EMMA]);
 	});
 
 	test('is told by more than the case of A to Z', async () => {
@@ -131,4 +114,37 @@ describe('the same upgrade in two items', () => {
 		const message = 'The key could not be claimed, so nothing was sent';
 		expect(failures).toMatchObject([{ message }, { message }]);
 	});
+});
+
+/** That a key is sent once: proof.test.mts. */
+describe('a Send Once Key', () => {
+	beforeEach(() => processedData.clear());
+	afterEach(() => void (processedData.isThere = false));
+	const keyed = (options: object, ...items: object[]) =>
+		upgrade(items, {
+			parameters: { sendOnceKey: 'payment-1', options: options as never },
+			node: { id: 'upgrade', ...GOES_ON },
+		});
+
+	test('of another request is an error that says what differs', async () => {
+		await keyed({}, { email: EMMA, planId: pro });
+		const { failures } = await keyed({}, { email: NOAH, planId: pro });
+		const words = 'used for another request: its content differs';
+		expect(failures).toMatchObject([{ message: expect.stringContaining(words) as string }]);
+		expect(sent()).toEqual([EMMA]);
+	});
+
+	test('is free again after a refusal', async () => {
+		await keyed({}, { email: EMMA, planId: 'unknown' });
+		expect((await keyed({}, { email: EMMA, planId: pro })).items).toMatchObject([{ plan_id: pro }]);
+	});
+
+	test('that this run has claimed is not sent again by Send Unsettled Keys Again', async () => {
+		sandbox().faults.add({ path: '/plan/upgrade', answer: { status: 502 } });
+		const items = [1, 2].map(() => ({ email: EMMA, planId: pro }));
+		const { failures } = await keyed({ sendUnsettledKeysAgain: true }, ...items);
+		const ids = ['service.unavailable', 'key.unsettled'];
+		expect(failures).toMatchObject(ids.map((id) => ({ id })));
+		expect(sent()).toEqual([EMMA]);
+	}, 60_000);
 });

@@ -2,11 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { Ajv } from 'ajv';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { SECTION_SAVED } from '../../nodes/ResumeManagementTrigger/event.ts';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { loadNodeSource, PACKAGE_ROOT } from '../support/engine.mts';
 import { offeredOperations, readOpenApi } from '../support/openapi.mts';
+import { getToken, upgrade } from '../support/parameters.mts';
 import { useSandbox } from '../support/service.mts';
 import { createTrigger } from '../support/trigger.mts';
 
@@ -28,40 +30,22 @@ const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, formats: { 'date-time': isoTime } });
 
 /** The folder that n8n looks in: beside the node's compiled file. */
-async function schemaFolder(node: string): Promise<string> {
-	return join(dirname(await loadNodeSource(node)), '__schema__');
-}
+const folderOf = async (node: string) => join(dirname(await loadNodeSource(node)), '__schema__');
 
-async function readSchema(node: string, file: string): Promise<Schema> {
-	return JSON.parse(readFileSync(join(await schemaFolder(node), file), 'utf8')) as Schema;
-}
-
-async function run(parameters: object): Promise<unknown> {
-	const { outputs } = await service.run(parameters as never);
-	expect(outputs[0]).toHaveLength(1);
-	return outputs[0]![0]!.json;
-}
+const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), 'utf8')) as Schema;
+const readSchema = async (node: string, file: string) => readJson(await folderOf(node), file);
 
 function expectValid(schema: Schema, output: unknown): void {
 	const validate = ajv.compile(schema);
 	expect([validate(output), ajv.errorsText(validate.errors)]).toEqual([true, 'No errors']);
 }
 
-const upgrade = {
-	resource: 'plan',
-	operation: 'upgrade',
-	email: 'emma.larsen@example.com',
-	planId: SANDBOX_PLANS.pro,
-};
-/** By the operation's place in the folder; each with every output that the parameters can give it. */
-const outputs: Record<string, () => Promise<unknown[]>> = {
-	'plan/upgrade.json': async () => [
-		await run(upgrade),
-		await run({ ...upgrade, options: { timestamps: 'iso' } }),
-	],
-	'user/getToken.json': async () => [
-		await run({ resource: 'user', operation: 'getToken', email: upgrade.email }),
-	],
+const email = 'emma.larsen@example.com';
+const bought = { ...upgrade, email, planId: SANDBOX_PLANS.pro };
+/** By the operation's place in the folder: parameters that give every kind of output. */
+const outputs: Record<string, INodeParameters[]> = {
+	'plan/upgrade.json': [bought, { ...bought, options: { timestamps: 'iso' } }],
+	'user/getToken.json': [{ ...getToken, email }],
 };
 
 test('an operation has a schema where the OpenAPI document shows its answer, and no other has', async () => {
@@ -71,31 +55,31 @@ test('an operation has a schema where the OpenAPI document shows its answer, and
 			return !('x-not-shown' in answer) && !JSON.stringify(answer).includes('/NotShown"');
 		})
 		.map(({ operationId }) => `${operationId.replace('.', '/')}.json`);
-	const folder = await schemaFolder('resumeManagement');
+	const folder = await folderOf('resumeManagement');
 	const files = readdirSync(join(folder, 'v1.0.0'), { recursive: true, encoding: 'utf8' });
 	expect(files.filter((file) => file.endsWith('.json')).sort()).toEqual(shown.sort());
 	expect(Object.keys(outputs).sort()).toEqual(shown.sort());
 	// n8n's editor asks for it by the node's version.
 	expect(readdirSync(folder)).toEqual(['v1.0.0']);
-	expect(readdirSync(await schemaFolder('resumeManagementTrigger'))).toEqual(['v1.1.0.json']);
+	expect(readdirSync(await folderOf('resumeManagementTrigger'))).toEqual(['v1.1.0.json']);
 });
 
-test('what is built is what is in the sources', async () => {
-	for (const [node, file] of [
-		...Object.keys(outputs).map((name) => ['ResumeManagement', `v1.0.0/${name}`]),
-		['ResumeManagementTrigger', 'v1.1.0.json'],
-	] as const) {
-		const source = join(PACKAGE_ROOT, 'nodes', node!, '__schema__', file!);
-		const name = node!.replace(/^R/, 'r');
-		expect(await readSchema(name, file!)).toEqual(JSON.parse(readFileSync(source, 'utf8')));
-	}
+test.each([
+	...Object.keys(outputs).map((name) => ['resumeManagement', `v1.0.0/${name}`] as const),
+	['resumeManagementTrigger', 'v1.1.0.json'] as const,
+])('of %s, %s is built as it is in the sources', async (node, file) => {
+	const folder = node.replace(/^r/, 'R');
+	const source = readJson(PACKAGE_ROOT, 'nodes', folder, '__schema__', file);
+	expect(await readSchema(node, file)).toEqual(source);
 });
 
-test.each(Object.entries(outputs))('%s is what the engine puts out', async (file, produce) => {
+test.each(Object.entries(outputs))('%s is what the engine puts out', async (file, all) => {
 	const schema = await readSchema('resumeManagement', `v1.0.0/${file}`);
-	for (const output of await produce()) {
-		expectValid(schema, output);
-		expect(Object.keys(output as object).sort()).toEqual(Object.keys(schema.properties).sort());
+	for (const parameters of all) {
+		const { items } = await service.run(parameters);
+		expect(items).toHaveLength(1);
+		expectValid(schema, items[0]);
+		expect(Object.keys(items[0]!).sort()).toEqual(Object.keys(schema.properties).sort());
 	}
 });
 

@@ -163,11 +163,10 @@ describe('no secret comes out', () => {
 	const shown = async (parameters: INodeParameters, delivery: Delivery) =>
 		JSON.stringify(await (await createTrigger(parameters, own)).receive(delivery));
 
-	test.each<[string, (secret: string) => string]>([
-		['as it is', (text) => text],
-		['percent-encoded twice', (text) => encodeURIComponent(encodeURIComponent(text))],
-		['in base64', (text) => Buffer.from(`user:${text}`).toString('base64')],
-		['in hex', (text) => Buffer.from(text).toString('hex')],
+	// In which spellings: test/unit/secrets.test.mts.
+	test.each([
+		['as it is', (text: string) => text],
+		['in base64', (text: string) => Buffer.from(`user:${text}`).toString('base64')],
 	])('%s', async (_, spell) => {
 		for (const text of [key, secret, older, older.slice('whsec_'.length)].map(spell)) {
 			const payload = { type: `by ${text}`, eventId: `${text}-1`, [text]: [{ text }] };
@@ -175,12 +174,10 @@ describe('no secret comes out', () => {
 			const headers = { ...proof, authentication: `Bearer ${text}`, [text]: '1' };
 			const delivery = { body, headers, query: { [text]: [text] } };
 			const all = await shown({ ...parameters, options: { includeHeaders: true } }, delivery);
-			expect(all).toContain('"secretsHidden":true');
-			expect(all).toMatch(/"authentication":"Bearer [^"]*\[hidden\]/);
+			expect(all).toMatch(/"secretsHidden":true.*"authentication":"Bearer [^"]*\[hidden\]/);
 			const none = await shown({ ...parameters, events: ['resumeSectionSaved'] }, delivery);
 			expect(none).toContain('notTaken');
-			for (const output of [all, none])
-				expect(output.toLowerCase()).not.toContain(text.toLowerCase());
+			expect((all + none).toLowerCase()).not.toContain(text.toLowerCase());
 		}
 	});
 
@@ -244,15 +241,11 @@ describe('an event that is not selected', () => {
 	});
 });
 
-test.each([
-	['multipart/form-data', BODY, 415, 'unsupported-body'],
-	['text/json; charset=klingon', BODY, 400, 'unreadable-body'],
-])('a body of the type %s is answered in words', async (contentType, body, code, errorCode) => {
+test('a form is answered in words', async () => {
 	const trigger = await createTrigger(ways.header!.parameters, credential);
-	const headers = { ...genuine('header').headers, 'content-type': contentType };
-	const answer = await trigger.receive({ body: Buffer.from(body), headers, contentType });
-	const { status, items } = answer;
-	expect([status, answer.body.errorCode, items]).toEqual([code, errorCode, undefined]);
+	const contentType = 'multipart/form-data';
+	const { status, body, items } = await trigger.receive({ ...genuine('header'), contentType });
+	expect([status, body.errorCode, items]).toEqual([415, 'unsupported-body', undefined]);
 });
 
 test('without verification, there is neither a proof nor a credential', async () => {

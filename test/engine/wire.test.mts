@@ -6,10 +6,14 @@ import { useSandbox } from '../support/service.mts';
 
 const { credential, run, sandbox } = useSandbox();
 
-const titled = { field: [{ name: 'title', value: 'Engineer' }] };
-const query = { queryParameters: { parameter: [{ name: 'full text', value: 'a&b' }] } };
-const [email, planId] = ['nathan@example.com', 'plan_pro'];
+const title = { title: 'Engineer' };
+const titled = { bodyFields: { field: [{ name: 'title', value: 'Engineer' }] } };
+const options = { queryParameters: { parameter: [{ name: 'full text', value: 'a&b' }] } };
+const [email, planId, aiTokenId] = ['nathan@example.com', 'plan_pro', 'ai-100'];
+const bought = { planId, email };
 const [userId, resumeId] = [byId('7'), byId('7')];
+const emptyJson = { specifyBody: 'json', jsonBody: '{}' };
+const custom = (method: string, path: string, more = {}) => ({ method, path, ...more });
 
 /** Each operation as it leaves n8n, against the partner API specification §4. */
 test.each<[request: string, operation: string, parameters: INodeParameters, body?: object]>([
@@ -18,22 +22,18 @@ test.each<[request: string, operation: string, parameters: INodeParameters, body
 	['POST /v1/user/token', 'user.getToken', { email: ` ${email} ` }, { email }],
 	['GET /v1/user/7/resumes', 'resume.getAll', { userId }],
 	['GET /v1/resume/7', 'resume.get', { resumeId }],
-	[
-		'POST /v1/user/7/resume',
-		'resume.create',
-		{ userId, bodyFields: titled },
-		{ title: 'Engineer' },
-	],
-	['POST /v1/user/7/resume', 'resume.create', { userId, specifyBody: 'json', jsonBody: '{}' }, {}],
+	['POST /v1/user/7/resume', 'resume.create', { userId, ...titled }, title],
+	['POST /v1/user/7/resume', 'resume.create', { userId, ...emptyJson }, {}],
 	['GET /v1/resume/7/download', 'resume.download', { resumeId }],
-	['GET /v1/resume/7/score?full%20text=a%26b', 'resume.getScore', { resumeId, options: query }],
-	['POST /v1/plan/upgrade', 'plan.upgrade', { email, planId, aiTokenId: ' ' }, { planId, email }],
-	[
-		'POST /v1/plan/upgrade',
-		'plan.upgrade',
-		{ email, planId, aiTokenId: 'ai-100' },
-		{ planId, email, aiTokenId: 'ai-100' },
-	],
+	['GET /v1/resume/7/score?full%20text=a%26b', 'resume.getScore', { resumeId, options }],
+	['POST /v1/plan/upgrade', 'plan.upgrade', { ...bought, aiTokenId: ' ' }, bought],
+	['POST /v1/plan/upgrade', 'plan.upgrade', { ...bought, aiTokenId }, { ...bought, aiTokenId }],
+	['GET /v1/connect?full%20text=a%26b', 'customRequest.get', { path: ' /connect ', options }],
+	['POST /v1/a:b;c=1/', 'customRequest.send', custom('POST', '/a:b;c=1/'), {}],
+	['PUT /v1/a%20b?full%20text=a%26b', 'customRequest.send', custom('PUT', 'a b', { options }), {}],
+	['PATCH /v1/%C3%A9', 'customRequest.send', custom('PATCH', 'é', titled), title],
+	['DELETE /v1/a%2Fb', 'customRequest.send', custom('DELETE', 'a%2Fb')],
+	['DELETE /v1/a', 'customRequest.send', custom('DELETE', 'a', titled), title],
 ])(
 	'%s is sent as the specification writes it: %s %j',
 	async (expected, name, parameters, ...[body]) => {

@@ -1,14 +1,8 @@
 import type { Socket } from 'node:net';
 
-import { runNode } from '../support/engine.mts';
-import { byId } from '../support/parameters.mts';
-import {
-	http,
-	json,
-	type RawRequest,
-	type RawServer,
-	startRawServer,
-} from '../support/rawServer.mts';
+import { download, upgrade, userGet } from '../support/parameters.mts';
+import { http, json, startRawServer } from '../support/rawServer.mts';
+import { useRawService } from '../support/service.mts';
 import { testTls } from '../support/tls.mts';
 
 /**
@@ -16,276 +10,176 @@ import { testTls } from '../support/tls.mts';
  * requests the service got, and what a user reads. `npm run test:faults` prints the table.
  */
 
-const PRIVATE_KEY = 'private-key-of-the-fault-suite';
-const WEBHOOK_SECRET = 'webhook-secret-of-the-fault-suite';
-
-const SUBSCRIPTION = { status: 'active', plan_id: 'plan-pro', created: 1 };
-
 const OPERATIONS = {
-	read: {
-		parameters: { resource: 'user', operation: 'get', userId: byId('1') },
-		success: json({ status: 'success', data: { id: 1 } }),
-	},
-	write: {
-		parameters: {
-			resource: 'plan',
-			operation: 'upgrade',
-			email: 'nathan@example.com',
-			planId: 'plan-pro',
-		},
-		success: json({ status: 'success', data: SUBSCRIPTION }),
-	},
+	read: { parameters: userGet('1'), success: json({ status: 'success', data: { id: 1 } }) },
+	write: { parameters: upgrade, success: json({ status: 'success', data: { plan_id: 'pro' } }) },
 	download: {
-		parameters: { resource: 'resume', operation: 'download', resumeId: byId('1') },
+		parameters: download,
 		success: http(200, { 'Content-Type': 'application/pdf' }, '%PDF-1.7 a file'),
 	},
 };
 type Kind = keyof typeof OPERATIONS;
-const KINDS = Object.keys(OPERATIONS) as Kind[];
 
-/** Requests sent, and the message; or 'success'. */
-type Expected = [requests: number, message: RegExp | 'success'];
+/** Requests sent, and how the message begins; or 'success'. */
+type Expected = [requests: number, message: string];
 type Outcomes = Record<Kind, Expected>;
 
-interface Fault {
-	/** To each request: a whole answer, or what is done with its socket. */
-	answer?: string | ((socket: Socket, request: RawRequest, success: string) => void);
-	baseUrl?(server: RawServer): string;
-	tls?: boolean;
-	/** Milliseconds; short where the fault is silence. */
-	timeout?: number;
-}
+/** To each request: a whole answer, or what is done with its socket. */
+type Answer = (success: string, socket: Socket, index: number) => string | undefined | void;
 
-const all = (...expected: Expected): Outcomes => ({
-	read: expected,
-	write: expected,
-	download: expected,
-});
+const all = (...expected: Expected): Outcomes => {
+	return { read: expected, write: expected, download: expected };
+};
+const unknown = (message: string): Expected => [1, `Outcome unknown: ${message}`];
 /** What a transient fault comes to: reads are repeated, and a write's outcome is unknown. */
-const transient = (message: RegExp): Outcomes => ({
-	...all(3, message),
-	write: [1, new RegExp(`^Outcome unknown: ${message.source.replace('^', '')}`)],
-});
-/** What an answer comes to that the same request would get again. */
-const final = (message: RegExp) => all(1, message);
-/** An answer that says neither that it was done nor that it was refused. */
-const odd = (message: RegExp): Outcomes => ({
-	...transient(message),
-	read: [1, message],
-	download: [1, message],
-});
-const succeeds = all(1, 'success');
+const transient = (message: string) => ({ ...all(3, message), write: unknown(message) });
+/** What an answer comes to that says neither that it was done nor that it was refused. */
+const odd = (message: string) => ({ ...all(1, message), write: unknown(message) });
+/** What comes to an end at the second request, where there is one. */
+const passes = (message: string) => ({ ...all(2, 'success'), write: unknown(message) });
 
-const LOST = /^The connection to the service was lost before the answer was complete/;
-const TIMEOUT = /^No answer from the service in time/;
-const UNREADABLE = /^The answer of the service could not be read/;
-const NO_TLS = /^No secure connection to the service could be made/;
-const EMPTY = /^The service sent an empty answer/;
-const REDIRECTED = /^The service redirected the request/;
-const TOO_MANY = /^The service received too many requests/;
+const LOST = 'The connection to the service was lost before the answer was complete';
+const TIMEOUT = 'No answer from the service in time';
+const GARBLED = 'The answer of the service could not be read';
+const NO_TLS = 'No secure connection to the service could be made';
+const EMPTY = 'The service sent an empty answer';
+const REDIRECTED = 'The service redirected the request';
+const TOO_MANY = 'The service received too many requests';
+const AWAY = 'The service is not available';
 const HTML = '<html><body>Something is wrong</body></html>';
 
+const always = (answer: string) => () => answer;
+const reset: Answer = (_, socket) => void socket.resetAndDestroy();
 /** The answer comes once, and then the success. */
 const once =
-	(answer: string | ((socket: Socket) => void)): Fault['answer'] =>
-	(socket, { index }, success) => {
-		if (index > 0) socket.end(success);
-		else if (typeof answer === 'string') socket.end(answer);
-		else answer(socket);
-	};
+	(answer: Answer): Answer =>
+	(success, socket, index) =>
+		index > 0 ? success : answer(success, socket, index);
 /** The success with a change. */
 const changed =
-	(from: string | RegExp, to: string): Fault['answer'] =>
-	(socket, _, success) =>
-		socket.end(success.replace(from, to));
-/** The success without its end. */
-const half: Fault['answer'] = (socket, _, success) => socket.write(success.slice(0, -5));
+	(from: string | RegExp, to: string): Answer =>
+	(success) =>
+		success.replace(from, to);
+const stalls: Answer = (success, socket) => void socket.write(success.slice(0, -5));
+const drips: Answer = (success, socket) => {
+	let sent = 0;
+	const timer = setInterval(() => {
+		if (socket.destroyed || sent >= success.length) clearInterval(timer);
+		else socket.write(success[sent++]!);
+	}, 40);
+};
+const later = (seconds: string) => always(http(429, { 'Retry-After': seconds }));
+/** Of a clock that is years off. */
+const DATES = {
+	Date: 'Tue, 01 Jan 2041 00:00:00 GMT',
+	'Retry-After': 'Tue, 01 Jan 2041 00:00:01 GMT',
+};
 
-const faults: Array<[name: string, expected: Outcomes, fault: Fault]> = [
-	[
-		'connection refused',
-		all(0, /^Could not connect to the service$/),
-		{ baseUrl: () => 'http://127.0.0.1:1/v1' },
-	],
-	[
-		'DNS failure',
-		all(0, /^The host name of the service is not known/),
-		{ baseUrl: () => 'https://no-such-host.invalid/v1' },
-	],
-	[
-		'TLS with a wrong certificate',
-		all(0, NO_TLS),
-		{ tls: true, baseUrl: ({ port }) => `https://127.0.0.1:${port}/v1` },
-	],
-	[
-		'TLS to a plain port',
-		all(0, NO_TLS),
-		{ baseUrl: ({ port }) => `https://127.0.0.1:${port}/v1` },
-	],
-	[
-		'reset before the answer',
-		transient(LOST),
-		{ answer: (socket) => void socket.resetAndDestroy() },
-	],
-	['closed before the answer', transient(LOST), { answer: (socket) => void socket.end() }],
-	[
-		'reset once, then well',
-		{ ...all(2, 'success'), write: [1, /^Outcome unknown: /] },
-		{ answer: once((socket) => void socket.resetAndDestroy()) },
-	],
-	[
-		'reset after the answer',
-		succeeds,
-		{ answer: (socket, _, success) => void socket.write(success, () => socket.end()) },
-	],
-	[
-		'half a body',
-		transient(LOST),
-		{ answer: (socket, _, success) => void socket.end(success.slice(0, -5)) },
-	],
-	['a body that stalls', transient(TIMEOUT), { timeout: 300, answer: half }],
-	['silence', transient(TIMEOUT), { timeout: 300, answer: () => {} }],
-	[
-		'an answer that drips, slower than the timeout',
-		transient(TIMEOUT),
-		{ timeout: 400, answer: (socket, _, success) => drip(socket, success, 40) },
-	],
-	[
-		'a Content-Length that is too long',
-		transient(LOST),
-		{ answer: changed(/Content-Length: \d+/, 'Content-Length: 9999') },
-	],
+/** Milliseconds where the fault is silence. */
+const SHORT = { timeout: 400 };
+const ELSEWHERE = { ...odd(REDIRECTED), download: [3, "Could not connect to the file's host"] };
+
+const faults: Array<[name: string, Outcomes, Answer, more?: { timeout: number }]> = [
+	['reset before the answer', transient(LOST), reset],
+	['closed before the answer', transient(LOST), always('')],
+	['reset once, then well', passes(''), once(reset)],
+	['open after the answer', all(1, 'success'), (success, socket) => void socket.write(success)],
+	['half a body', transient(LOST), (success) => success.slice(0, -5)],
+	['a body that stalls', transient(TIMEOUT), stalls, SHORT],
+	['silence', transient(TIMEOUT), () => {}, SHORT],
+	['an answer that drips, slower than the timeout', transient(TIMEOUT), drips, SHORT],
+	['a Content-Length that is too long', transient(LOST), changed(/Length: \d+/, 'Length: 9999')],
 	[
 		'a Content-Length that is too short',
-		odd(/^The answer is not JSON/),
-		{ answer: changed(/Content-Length: \d+/, 'Content-Length: 4') },
+		odd('The answer is not JSON'),
+		changed(/Length: \d+/, 'Length: 4'),
 	],
 	[
 		'invalid gzip',
-		transient(UNREADABLE),
-		{ answer: changed('Connection', 'Content-Encoding: gzip\r\nConnection') },
+		transient(GARBLED),
+		changed('Connection', 'Content-Encoding: gzip\r\nConnection'),
 	],
-	['bytes that are not HTTP', transient(UNREADABLE), { answer: 'SSH-2.0-OpenSSH_9.2\r\n' }],
-	[
-		'huge headers',
-		transient(UNREADABLE),
-		{ answer: http(200, { 'X-Huge': 'x'.repeat(200_000) }, '{}') },
-	],
-	['103, then 200', succeeds, { answer: changed(/^/, 'HTTP/1.1 103 Early Hints\r\n\r\n') }],
-	['204', odd(EMPTY), { answer: 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n' }],
-	['an empty 200', odd(EMPTY), { answer: http(200, { 'Content-Type': 'application/json' }) }],
-	[
-		'HTML with 200',
-		odd(/^A web page was received in place of JSON/),
-		{ answer: http(200, { 'Content-Type': 'text/html' }, HTML) },
-	],
+	['bytes that are not HTTP', transient(GARBLED), always('SSH-2.0-OpenSSH_9.2\r\n')],
+	['huge headers', transient(GARBLED), always(http(200, { 'X-Huge': 'x'.repeat(200_000) }, '{}'))],
+	['103, then 200', all(1, 'success'), changed(/^/, 'HTTP/1.1 103 Early Hints\r\n\r\n')],
+	['204', odd(EMPTY), always('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n')],
+	['an empty 200', odd(EMPTY), always(http(200, { 'Content-Type': 'application/json' }))],
+	['HTML with 200', odd('A web page was received in place of JSON'), always(http(200, {}, HTML))],
 	[
 		'200 with an error',
-		final(/^The service answered: E-1/),
-		{ answer: json({ status: 'error', errorCode: 'E-1' }) },
+		all(1, 'The service answered: E-1'),
+		always(json({ status: 'error', errorCode: 'E-1' })),
 	],
 	[
 		'302 to another host',
-		{ ...odd(REDIRECTED), download: [3, /^Could not connect to the file's host/] },
-		{ answer: http(302, { Location: 'http://127.0.0.1:1/elsewhere' }) },
+		ELSEWHERE as Outcomes,
+		always(http(302, { Location: 'http://127.0.0.1:1/elsewhere' })),
 	],
-	['304', odd(REDIRECTED), { answer: 'HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n' }],
-	[
-		'401 without an envelope',
-		final(/^The service did not accept the private key/),
-		{ answer: http(401, {}) },
-	],
-	['404', final(/^The service has nothing at this address/), { answer: http(404, {}) }],
-	['429', all(3, TOO_MANY), { answer: http(429, {}) }],
-	[
-		'429 with Retry-After in seconds, then well',
-		all(2, 'success'),
-		{ answer: once(http(429, { 'Retry-After': '1' })) },
-	],
-	[
-		'429 with Retry-After as a date, of a clock that is years off, then well',
-		all(2, 'success'),
-		{
-			answer: once(
-				http(429, {
-					Date: 'Tue, 01 Jan 2041 00:00:00 GMT',
-					'Retry-After': 'Tue, 01 Jan 2041 00:00:01 GMT',
-				}),
-			),
-		},
-	],
-	[
-		'429 with Retry-After beyond all timeouts',
-		final(TOO_MANY),
-		{ answer: http(429, { 'Retry-After': '86400' }) },
-	],
-	['500', transient(/^The service had an internal error/), { answer: http(500, {}) }],
-	[
-		'502 with HTML',
-		transient(/^The service is not available/),
-		{ answer: http(502, { 'Content-Type': 'text/html' }, HTML) },
-	],
-	[
-		'503 once, then well',
-		{ ...all(2, 'success'), write: [1, /^Outcome unknown: The service is not available/] },
-		{ answer: once(http(503, {})) },
-	],
+	['304', odd(REDIRECTED), always('HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n')],
+	['401', all(1, 'The service did not accept the private key'), always(http(401, {}))],
+	['404', all(1, 'The service has nothing at this address'), always(http(404, {}))],
+	['429', all(3, TOO_MANY), always(http(429, {}))],
+	// The pause takes nothing from the time of the next attempt.
+	['429 with Retry-After, then well', all(2, 'success'), once(later('1')), { timeout: 800 }],
+	['429 with Retry-After as a date, then well', all(2, 'success'), once(always(http(429, DATES)))],
+	['429 with Retry-After beyond all timeouts', all(1, TOO_MANY), later('86400')],
+	['500', transient('The service had an internal error'), always(http(500, {}))],
+	['502 with HTML', transient(AWAY), always(http(502, { 'Content-Type': 'text/html' }, HTML))],
+	['503 once, then well', passes(AWAY), once(always(http(503, {})))],
 ];
 
-function drip(socket: Socket, text: string, pause: number): void {
-	let sent = 0;
-	const timer = setInterval(() => {
-		if (socket.destroyed || sent >= text.length) return clearInterval(timer);
-		socket.write(text[sent++]!);
-	}, pause);
-}
-
-const table: string[][] = [['fault', 'operation', 'requests', 'outcome', 'message']];
-
-beforeAll(() => {
-	// Pauses between attempts are drawn between none and a bound.
-	jest.spyOn(Math, 'random').mockReturnValue(0);
-});
-
-afterAll(() => {
-	const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-	const lines = table.map((row) =>
-		row.map((cell, index) => cell.padEnd(widths[index]!)).join('  '),
-	);
-	process.stdout.write(`\n${lines.join('\n')}\n\n`);
-});
-
-const rows = faults.flatMap(([name, expected, fault]) =>
-	KINDS.map((kind) => ({ name, kind, expected: expected[kind], fault })),
+let answer: Answer;
+let success: string;
+const PRIVATE_KEY = 'private-key-of-the-fault-suite';
+const service = useRawService(
+	({ index }, socket) => answer(success, socket, index) ?? undefined,
+	PRIVATE_KEY,
 );
 
-test.each(rows)('$name: $kind', async ({ name, kind, expected, fault }) => {
-	const { parameters, success } = OPERATIONS[kind];
-	const { answer = () => {} } = fault;
-	const server = await startRawServer(
-		(socket, request) => {
-			if (typeof answer === 'string') socket.end(answer);
-			else answer(socket, request, success);
-		},
-		fault.tls ? testTls : undefined,
+// Pauses between attempts are drawn between none and a bound.
+beforeAll(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
+
+const table: string[] = [];
+afterAll(() => void process.stdout.write(`\n${table.join('\n')}\n\n`));
+
+async function run(kind: Kind, timeout: number, baseUrl = service.credential().baseUrl) {
+	const { parameters } = OPERATIONS[kind];
+	const result = await service.run(
+		{ ...parameters, requestOptions: { timeout } },
+		{ credential: { ...service.credential(), baseUrl, webhookSecret: 'webhook-secret' } },
 	);
-	const result = await runNode({
-		parameters: { ...parameters, requestOptions: { timeout: fault.timeout ?? 5_000 } },
-		credential: {
-			baseUrl: fault.baseUrl?.(server) ?? `http://127.0.0.1:${server.port}/v1`,
-			privateKey: PRIVATE_KEY,
-			webhookSecret: WEBHOOK_SECRET,
-		},
-	});
-	await server.close();
-	const [requests, outcome] = expected;
-	const message = result.error?.message ?? '';
-	const known = message.startsWith('Outcome unknown') ? 'unknown' : message ? 'failed' : 'success';
-	table.push([name, kind, String(server.requests.length), known, message]);
-	expect({ requests: server.requests.length, message }).toEqual({
-		requests,
-		message: outcome === 'success' ? '' : (expect.stringMatching(outcome) as string),
-	});
 	const seen = JSON.stringify(result.run) + JSON.stringify(result.error ?? '') + result.log;
-	for (const secret of [PRIVATE_KEY, WEBHOOK_SECRET]) expect(seen).not.toContain(secret);
+	expect(seen).not.toMatch(`${PRIVATE_KEY}|webhook-secret`);
+	return result.error?.message ?? 'success';
+}
+
+const KINDS = Object.keys(OPERATIONS) as Kind[];
+const rows = faults.flatMap(([name, expected, fault, more = { timeout: 5_000 }]) =>
+	KINDS.map((kind) => ({ name, kind, expected: expected[kind], fault, ...more })),
+);
+
+test.each(rows)('$name: $kind', async ({ name, kind, expected, fault, timeout }) => {
+	answer = fault;
+	({ success } = OPERATIONS[kind]);
+	const message = await run(kind, timeout);
+	const { length } = service.requests;
+	table.push(`${name.padEnd(46)}${kind.padEnd(10)}${length}  ${message}`);
+	expect([length, message.slice(0, expected[1].length)]).toEqual(expected);
+});
+
+test.each<[string, message: string, baseUrl: string]>([
+	['connection refused', 'Could not connect to the service', 'http://127.0.0.1:1'],
+	['DNS failure', 'The host name of the service is not known', 'https://no-such-host.invalid'],
+	['TLS with a wrong certificate', NO_TLS, 'tls'],
+	['TLS to a plain port', NO_TLS, 'plain'],
+])('%s, before anything is sent', async (_, message, baseUrl) => {
+	const secure = await startRawServer(() => {}, testTls);
+	const plain = new URL(service.credential().baseUrl).port;
+	const port = { tls: secure.port, plain }[baseUrl];
+	for (const kind of KINDS) {
+		const told = await run(kind, 5_000, `${port ? `https://127.0.0.1:${port}` : baseUrl}/v1`);
+		expect(told).toBe(message);
+	}
+	await secure.close();
+	expect([...secure.requests, ...service.requests]).toEqual([]);
 });

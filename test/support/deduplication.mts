@@ -1,12 +1,7 @@
-import { createHash } from 'node:crypto';
-
 import { DataDeduplicationService } from 'n8n-core';
-import type {
-	DeduplicationItemTypes,
-	ICheckProcessedContextData,
-	IDataDeduplicator,
-	IDeduplicationOutput,
-} from 'n8n-workflow';
+import type { ICheckProcessedContextData, IDataDeduplicator } from 'n8n-workflow';
+
+type Arguments<Name extends keyof IDataDeduplicator> = Parameters<IDataDeduplicator[Name]>;
 
 /**
  * The table that n8n keeps processed keys in, with the reads, writes and pauses of its own helper
@@ -24,61 +19,37 @@ class ProcessedData implements IDataDeduplicator {
 		this.isThere = true;
 	}
 
-	async checkProcessedAndRecord(
-		items: DeduplicationItemTypes[],
-		_: unknown,
-		contextData: ICheckProcessedContextData,
-	): Promise<IDeduplicationOutput> {
-		const row = rowOf(contextData);
+	async checkProcessedAndRecord(...[items, , context]: Arguments<'checkProcessedAndRecord'>) {
+		const row = rowOf(context);
 		const found = await this.find(row);
-		const values = items.map(hashOf);
-		if (!found) {
-			await this.turn();
-			if (this.rows.has(row)) throw new Error('UNIQUE constraint failed');
-			this.rows.set(row, values);
-			return { new: items, processed: [] };
-		}
-		const isNew = (index: number) => !found.includes(values[index]!);
+		const processed = items.filter((item) => found?.includes(String(item)));
 		await this.turn();
-		this.rows.set(row, [...new Set([...found, ...values])]);
-		return {
-			new: items.filter((__, index) => isNew(index)),
-			processed: items.filter((__, index) => !isNew(index)),
-		};
+		if (!found && this.rows.has(row)) throw new Error('UNIQUE constraint failed');
+		this.rows.set(row, [...new Set([...(found ?? []), ...items.map(String)])]);
+		return { new: items.filter((item) => !processed.includes(item)), processed };
 	}
 
-	async removeProcessed(
-		items: DeduplicationItemTypes[],
-		_: unknown,
-		contextData: ICheckProcessedContextData,
-	): Promise<void> {
-		const row = rowOf(contextData);
+	async removeProcessed(...[items, , context]: Arguments<'removeProcessed'>): Promise<void> {
+		const row = rowOf(context);
 		const found = await this.find(row);
-		const removed = items.map(hashOf);
-		if (found)
-			this.rows.set(
-				row,
-				found.filter((value) => !removed.includes(value)),
-			);
+		const removed = items.map(String);
+		const kept = found?.filter((value) => !removed.includes(value));
+		if (kept) this.rows.set(row, kept);
 	}
 
-	async clearAllProcessedItems(_: unknown, contextData: ICheckProcessedContextData): Promise<void> {
-		const row = rowOf(contextData);
+	async clearAllProcessedItems(...[, context]: Arguments<'clearAllProcessedItems'>): Promise<void> {
+		const row = rowOf(context);
 		await this.turn();
 		this.rows.delete(row);
 	}
 
-	async getProcessedDataCount(
-		_: unknown,
-		contextData: ICheckProcessedContextData,
-	): Promise<number> {
-		return (await this.find(rowOf(contextData)))?.length ?? 0;
+	async getProcessedDataCount(...[, context]: Arguments<'getProcessedDataCount'>) {
+		return (await this.find(rowOf(context)))?.length ?? 0;
 	}
 
 	private async find(row: string): Promise<string[] | undefined> {
 		await this.turn();
-		const found = this.rows.get(row);
-		return found && [...found];
+		return this.rows.get(row);
 	}
 
 	/** As a database lets others work in between. */
@@ -91,12 +62,9 @@ class ProcessedData implements IDataDeduplicator {
 	}
 }
 
+/** Made before n8n first waits, as `claims.ts` relies on. */
 function rowOf({ workflow, node }: ICheckProcessedContextData): string {
 	return `${workflow.id}/n:${node!.id}`;
-}
-
-function hashOf(item: DeduplicationItemTypes): string {
-	return createHash('md5').update(String(item)).digest('base64');
 }
 
 /** Without {@link ProcessedData.clear}, there is no database. */

@@ -34,6 +34,7 @@ import {
 	type IRun,
 	type IWorkflowExecuteAdditionalData,
 	LoggerProxy,
+	type NodeConnectionType,
 	type NodeHint,
 	NodeConnectionTypes,
 	Workflow,
@@ -58,51 +59,30 @@ export async function loadNodeSource(name: string): Promise<string> {
 	return join(PACKAGE_ROOT, loader.getNode(name).sourcePath);
 }
 
+const described = (
+	name: string,
+	inputs: NodeConnectionType[],
+	property: Pick<INodeProperties, 'name' | 'type' | 'default'>,
+): INodeType['description'] => ({
+	...{ displayName: name, name, description: '', version: 1, group: ['transform'] },
+	...{ defaults: { name }, inputs, outputs: [NodeConnectionTypes.Main] },
+	properties: [{ ...property, displayName: property.name }],
+});
+
 /** Emits the items under test, since n8n's base nodes are not part of n8n-core. */
 const source: INodeType = {
-	description: {
-		displayName: 'Source',
-		name: 'source',
-		group: ['trigger'],
-		version: 1,
-		description: 'Emits the items of a test',
-		defaults: { name: 'Source' },
-		inputs: [],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [{ displayName: 'Items', name: 'items', type: 'json', default: '[]' }],
-	},
+	description: described('source', [], { name: 'items', type: 'json', default: '[]' }),
 	async execute(this: IExecuteFunctions) {
 		const items = this.getNodeParameter('items', 0) as INodeExecutionData['json'][];
 		return [items.map((json, item) => ({ json, pairedItem: { item } }))];
 	},
 };
 
-/** Hands on what it gets; its input is what the node under test has put out. */
-const sink: INodeType = {
-	description: {
-		...source.description,
-		displayName: 'Sink',
-		name: 'sink',
-		group: ['output'],
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [],
-		properties: [],
-	},
-	async execute(this: IExecuteFunctions) {
-		return [this.getInputData()];
-	},
-};
+const AT_ONCE = { name: 'atOnce', type: 'boolean', default: false } as const;
 
 /** Calls its tool with the arguments of each item, in turn or all at once, as an AI agent would. */
 const agent: INodeType = {
-	description: {
-		...source.description,
-		displayName: 'Agent',
-		name: 'agent',
-		group: ['transform'],
-		inputs: [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool],
-		properties: [{ displayName: 'At Once', name: 'atOnce', type: 'boolean', default: false }],
-	},
+	description: described('agent', [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool], AT_ONCE),
 	async execute(this: IExecuteFunctions) {
 		const [tool] = (await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Tool[];
 		const call = async ({ json }: INodeExecutionData, item: number) => ({
@@ -138,7 +118,6 @@ export const nodeTypes: INodeTypes = {
 	getByName: (type) => nodeTypes.getByNameAndVersion(type),
 	getByNameAndVersion(type) {
 		if (type === 'test.source') return source;
-		if (type === 'test.sink') return sink;
 		if (type === 'test.agent') return agent;
 		const name = type.replace(`${PACKAGE_NAME}.`, '');
 		const nodeType = loader.getNode(name.replace(/(Tool|Execute)$/, '')).type as INodeType;
@@ -261,19 +240,11 @@ export interface EngineResult {
 	credentialReads: number;
 }
 
-/** Runs Source → Resume Management → a Sink for each output. */
+/** Runs Source → Resume Management. */
 export async function runNode(options: EngineRun): Promise<EngineResult> {
 	const node = underTest(options, 'Resume Management', options.byExecute ? 'Execute' : '');
-	const nodes = [
-		sourceOf(options),
-		node,
-		plain('Success', 'test.sink'),
-		plain('Failure', 'test.sink'),
-	];
-	return await runWorkflow(options, nodes, node.name, {
-		Source: { main: [to(node.name)] },
-		[node.name]: { main: [to('Success'), to('Failure')] },
-	});
+	const connections = { Source: { main: [to(node.name)] } };
+	return await runWorkflow(options, [sourceOf(options), node], connections);
 }
 
 /**
@@ -288,9 +259,9 @@ export async function callTool(
 		plain('Agent', 'test.agent', { atOnce: options.atOnce ?? false }),
 		underTest(options, 'Tool', 'Tool'),
 	];
-	const { outputs } = await runWorkflow(options, nodes, 'Agent', {
+	const { outputs } = await runWorkflow(options, nodes, {
 		Source: { main: [to('Agent')] },
-		Tool: { ai_tool: [[{ node: 'Agent', type: NodeConnectionTypes.AiTool, index: 0 }]] },
+		Tool: { ai_tool: [to('Agent', NodeConnectionTypes.AiTool)] },
 	});
 	return outputs[0]!.map(({ json }) => json);
 }
@@ -348,10 +319,10 @@ export async function shownHints(
 
 type Pair = { item: number } | undefined;
 
+/** @param nodes the second of them is observed */
 async function runWorkflow(
 	{ credential, signal, failingCredentialReads, credentialHelper }: EngineRun,
 	nodes: INode[],
-	observed: string,
 	connections: IConnections,
 ): Promise<EngineResult> {
 	await loaded;
@@ -378,23 +349,13 @@ async function runWorkflow(
 		restApiUrl: '',
 		instanceBaseUrl: '',
 		variables: {},
-		hooks: new ExecutionLifecycleHooks('trigger', '1', {
-			id: 'test',
-			name: 'Test',
-			active: false,
-			isArchived: false,
-			createdAt: new Date(),
-			updatedAt: new Date(),
-			connections,
-			nodes: [],
-			activeVersionId: null,
-		}),
+		hooks: new ExecutionLifecycleHooks('trigger', '1', { id: 'test', name: 'Test' } as never),
 	} as unknown as IWorkflowExecuteAdditionalData;
 	const execute = new WorkflowExecute(additionalData, 'trigger', createRunExecutionData({}));
 	const running = execute.run({ workflow, startNode: workflow.getNode('Source')! });
 	signal?.addEventListener('abort', () => running.cancel());
 	const run = await running;
-	const runs = run.data.resultData.runData[observed] ?? [];
+	const runs = run.data.resultData.runData[nodes[1]!.name] ?? [];
 	if (runs.length === 0) throw run.data.resultData.error ?? new Error('The node did not run');
 	const { data, error, hints = [] } = runs.at(-1)!;
 	const outputs = (data?.main ?? []).map((output) => output ?? []);
@@ -432,6 +393,6 @@ function underTest(
 	return { ...plain(name, NODE_TYPE + kind, parameters), credentials, ...node };
 }
 
-function to(node: string) {
-	return [{ node, type: NodeConnectionTypes.Main, index: 0 }];
+function to(node: string, type: NodeConnectionType = NodeConnectionTypes.Main) {
+	return [{ node, type, index: 0 }];
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 
+import { valueAt } from '../../nodes/shared/json.ts';
 import type { RecordedRequest } from '../../sandbox/server.mts';
 
 export const OPENAPI_FILE = join(import.meta.dirname, '../../openapi/partner-api.yaml');
@@ -55,11 +56,7 @@ export function readOpenApi(): OpenApi {
 /** Every operation of the document. */
 export function operationsOf({ paths }: OpenApi) {
 	return Object.entries(paths).flatMap(([path, { parameters: _, ...methods }]) =>
-		Object.entries(methods).map(([method, operation]: [string, Operation]) => ({
-			...operation,
-			method,
-			path,
-		})),
+		Object.entries(methods).map(([method, one]: [string, Operation]) => ({ ...one, method, path })),
 	);
 }
 
@@ -80,11 +77,8 @@ export function createJudge(document = readOpenApi()) {
 
 	const resolve = <Target extends object>(target: Target & Reference): Target => {
 		if (target.$ref === undefined) return target;
-		const keys = target.$ref.split('/').slice(1);
-		return keys.reduce<unknown>(
-			(value, key) => (value as Record<string, unknown>)[key],
-			document,
-		) as Target;
+		const keys = target.$ref.split('/').slice(1).join('.');
+		return valueAt(document, keys) as Target;
 	};
 
 	const judgeBySchema = (schema: object, value: unknown): string[] => {
@@ -98,13 +92,11 @@ export function createJudge(document = readOpenApi()) {
 	const judgeByContent = (
 		content: Content['content'],
 		contentType: string,
-		body: Buffer,
+		body: Buffer | string,
 	): string[] => {
-		const mediaType = contentType.split(';')[0] ?? '';
-		const entry = content[mediaType] ?? content['*/*'];
-		if (entry === undefined)
-			return [`content type "${contentType}" is not in the OpenAPI document`];
-		if (entry.schema === undefined) return [];
+		const entry = content[contentType.split(';')[0]!] ?? content['*/*'];
+		if (!entry) return [`content type "${contentType}" is not in the OpenAPI document`];
+		if (!entry.schema) return [];
 		try {
 			return judgeBySchema(entry.schema, JSON.parse(body.toString()));
 		} catch (error) {
@@ -113,40 +105,37 @@ export function createJudge(document = readOpenApi()) {
 	};
 
 	/** @throws {Error} the document has no such operation */
-	const find = (method: string, url: string): { item: PathItem; operation: Operation } => {
-		const path = url.split('?')[0] ?? '';
-		for (const [template, item] of Object.entries(document.paths)) {
-			const pattern = new RegExp(`^/v1${template.replace(/\{\w+\}/g, '[^/]+')}$`);
-			const operation = item[method.toLowerCase() as 'get' | 'post'];
-			if (operation !== undefined && pattern.test(path)) return { item, operation };
-		}
-		throw new Error(`${method} ${url} is not in the OpenAPI document`);
+	const find = (method: string, url: string) => {
+		const path = url.split('?')[0]!;
+		const found = operationsOf(document).find((one) => {
+			const pattern = new RegExp(`^/v1${one.path.replace(/\{\w+\}/g, '[^/]+')}$`);
+			return one.method === method.toLowerCase() && pattern.test(path);
+		});
+		if (!found) throw new Error(`${method} ${url} is not in the OpenAPI document`);
+		return found;
 	};
 
 	return {
-		judgeRequest(request: RecordedRequest): string[] {
-			const { item, operation } = find(request.method, request.url);
-			const headers = item.parameters
-				.map((parameter) => resolve(parameter) as Parameter)
+		judgeRequest({ method, url, headers, body }: RecordedRequest): string[] {
+			const { path, requestBody = {} } = find(method, url);
+			const problems = document.paths[path]!.parameters.map(
+				(parameter) => resolve(parameter) as Parameter,
+			)
 				.filter((parameter) => parameter.in === 'header')
 				.flatMap(({ name, schema, required }) => {
-					const value = request.headers[name.toLowerCase()];
+					const value = headers[name.toLowerCase()];
 					if (value === undefined) return required ? [`the header ${name} is missing`] : [];
 					return judgeBySchema(schema, value).map((problem) => `${name}: ${problem}`);
 				});
-			const { content } = resolve(operation.requestBody ?? {});
-			const contentType = request.headers['content-type'] ?? '';
-			const body = content
-				? judgeByContent(content, contentType, Buffer.from(request.body))
-				: request.body === ''
-					? []
-					: ['the operation has no body'];
-			return [...headers, ...body];
+			const { content } = resolve(requestBody);
+			if (content)
+				return [...problems, ...judgeByContent(content, headers['content-type'] ?? '', body)];
+			return body === '' ? problems : [...problems, 'the operation has no body'];
 		},
 
 		judgeAnswer(request: RecordedRequest, answer: Answer): string[] {
-			const { operation } = find(request.method, request.url);
-			const response = operation.responses[answer.status];
+			const { responses } = find(request.method, request.url);
+			const response = responses[answer.status];
 			if (response === undefined) return [`HTTP ${answer.status} is not in the OpenAPI document`];
 			return judgeByContent(resolve(response).content ?? {}, answer.contentType, answer.body);
 		},

@@ -12,11 +12,38 @@ export const userGet = (value: string): INodeParameters => ({
 	userId: byId(value),
 });
 
-/** An upgrade whose e-mail and plan come from the item, as in a list of customers. */
-export const planUpgrade: INodeParameters = {
+export const getUsers: INodeParameters = { resource: 'user', operation: 'getAll', returnAll: true };
+
+export const getToken: INodeParameters = { resource: 'user', operation: 'getToken' };
+
+export const download: INodeParameters = {
+	resource: 'resume',
+	operation: 'download',
+	resumeId: byId('1'),
+};
+
+export const customSend: INodeParameters = {
+	resource: 'customRequest',
+	operation: 'send',
+	path: 'x',
+};
+
+export const upgrade: INodeParameters = {
 	resource: 'plan',
 	operation: 'upgrade',
+	email: 'nathan@example.com',
+	planId: 'pro',
+};
+
+/** An upgrade whose e-mail and plan come from the item, as in a list of customers. */
+export const planUpgrade: INodeParameters = {
+	...upgrade,
 	email: '={{ $json.email }}',
 	planId: '={{ $json.planId }}',
 	aiTokenId: '={{ $json.aiTokenId ?? "" }}',
 };
+
+/** A body with one field. */
+export const bodyField = (name: string, value: string): INodeParameters => ({
+	bodyFields: { field: [{ name, value }] },
+});

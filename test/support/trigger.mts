@@ -59,13 +59,8 @@ export async function createTrigger(
 		parameters,
 		...(credential && { credentials: { resumeManagementApi: { id: '1', name: 'Test' } } }),
 	};
-	const workflow = new Workflow({
-		id: 'test',
-		nodes: [node],
-		connections: {},
-		active: true,
-		nodeTypes,
-	});
+	const nodes = [node];
+	const workflow = new Workflow({ id: 'test', nodes, connections: {}, active: true, nodeTypes });
 	const loadedNode = workflow.getNode(node.name)!;
 	const additionalData = {
 		credentialsHelper: new TestCredentials(credential ?? {}),
@@ -91,15 +86,8 @@ export async function createTrigger(
 				},
 				json: (data: IDataObject) => void (answer = data),
 			};
-			const httpRequest = {
-				body: undefined,
-				headers,
-				params: {},
-				query,
-				contentType,
-				rawBody: body,
-				readRawBody: async () => {},
-			};
+			const readRawBody = async () => {};
+			const httpRequest = { headers, params: {}, query, contentType, rawBody: body, readRawBody };
 			const context = new WebhookContext(
 				workflow,
 				loadedNode,

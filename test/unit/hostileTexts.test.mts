@@ -5,6 +5,7 @@ import {
 	locateFile,
 	readMimeType,
 } from '../../nodes/ResumeManagement/output/fileType.ts';
+import { propertiesOf } from '../../nodes/ResumeManagement/output/records.ts';
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson } from '../../nodes/shared/json.ts';
 import { holdsSecret, secretsOf } from '../../nodes/shared/secrets.ts';
@@ -50,11 +51,10 @@ const thrown = (call: () => unknown) => {
 
 /** What is called for each text. */
 const functions: Record<string, Array<(text: string) => unknown>> = {
-	readMimeType: [
-		readMimeType,
-		(text) => readMimeType(`a/${text}`),
-		(text) => readMimeType(`${text};`),
-	],
+	readMimeType: ['', 'a/'].flatMap((head) => [
+		(text: string) => readMimeType(head + text),
+		(text: string) => readMimeType(`${head}${text};`),
+	]),
 	readDisposition: [
 		...['', 'attachment; ', 'attachment; filename=', 'attachment; filename="', 'a; filename*='],
 		..."attachment; filename*=UTF-8''|attachment; filename*=iso-8859-1''".split('|'),
@@ -62,11 +62,7 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 		(text: string) => readDisposition(head + text),
 		(text: string) => readDisposition(`${head}${text}"=a`),
 	]),
-	safeFileName: [
-		safeFileName,
-		(text) => safeFileName(`a${text}.pdf`),
-		(text) => safeFileName(`a.${text}`),
-	],
+	safeFileName: ['', 'a', 'a.'].map((head) => (text) => safeFileName(`${head}${text}.pdf`)),
 	judge: [
 		(text) => thrown(() => judge({ statusCode: 400, body: text })),
 		(text) => thrown(() => judge({ statusCode: 200, body: envelope(`error code:${text}`) })),
@@ -101,12 +97,12 @@ const milliseconds = (run: () => unknown) => {
 };
 
 /** Looks at each character of a megabyte. */
-function scan(): number {
+const scan = () => {
 	let sum = 0;
 	const text = texts[0]!;
 	for (let at = 0; at < text.length; at++) sum += text.charCodeAt(at);
 	return sum;
-}
+};
 
 /**
  * How much longer something takes than a scan, both measured next to each other; where that is long,
@@ -136,4 +132,9 @@ test('an answer of many or of deep parts is searched in linear time', () => {
 	for (const answer of [nested, wide, { data: wide }, list, { data: list }]) {
 		expect(ratio(() => thrown(() => locateFile(answer as never, '')))).toBeLessThan(BOUND);
 	}
+	// Names that are one but for their spelling.
+	const name = (index: number) =>
+		[...'abcdefghijklmnop'].map((letter, bit) => letter + (index & (1 << bit) ? '_' : '')).join('');
+	const spelled = Object.fromEntries(Array.from({ length: 2 ** 16 }, (_, i) => [name(i), i]));
+	expect(ratio(() => propertiesOf(spelled))).toBeLessThan(BOUND);
 });

@@ -9,42 +9,34 @@ const error = (errorCode?: string, errorMessage?: string) => ({
 	errorCode,
 	errorMessage,
 });
+const LOCKED = error('user-9', 'user is locked');
+const TWO_WAYS = { status: 'success', errorCode: 'plan-upgrade-2' };
+const NOT_FOLLOWED = 'which was not followed to keep the key safe';
 const PAGE = '<!DOCTYPE html><html><body>Bad gateway</body></html>';
 const IN_PAGE = 'with a web page in place of JSON';
 const SENTENCE = 'error code: connect-01, please contact administrator';
 /** What an answer proves; without it, the request may have been carried out. */
 const REFUSED = { mayHaveHappened: false };
+const HELD = { ...REFUSED, held: true };
 
 test.each<[status: number, body: unknown, message: string, facts?: object]>([
-	[
-		200,
-		error('user-9', 'user is locked'),
-		'The service answered: user is locked (user-9)',
-		{ code: 'user-9', ...REFUSED },
-	],
+	[200, LOCKED, 'The service answered: user is locked (user-9)', { code: 'user-9', ...REFUSED }],
 	[200, error(), 'The service answered with an error and gave no reason', REFUSED],
 	[200, error(SENTENCE), `The service answered: ${SENTENCE}`, { code: 'connect-01', ...REFUSED }],
 	[401, error('E1'), 'The service answered: E1', REFUSED],
+	[429, error('plan-upgrade-1'), 'The service answered: stripe error (plan-upgrade-1)', HELD],
 	[
-		429,
-		error('plan-upgrade-1'),
-		'The service answered: stripe error (plan-upgrade-1)',
-		{ ...REFUSED, held: true },
+		402,
+		{ errorCode: 'PLAN-UPGRADE-1' },
+		'The service answered: stripe error (PLAN-UPGRADE-1)',
+		HELD,
 	],
 	[408, error('E1'), 'The service answered: E1'],
 	[500, error('E1'), 'The service answered: E1', { transient: true }],
 	// Only what the specification calls an error proves that nothing was done.
-	[
-		200,
-		{ status: 'success', errorCode: 'plan-upgrade-2' },
-		'The service answered: wrong plan ID (plan-upgrade-2)',
-	],
+	[200, TWO_WAYS, 'The service answered: wrong plan ID (plan-upgrade-2)'],
 	[200, { status: 'ERROR', errorMessage: 'no' }, 'The service answered: no'],
-	[
-		302,
-		'',
-		'The service redirected the request, which was not followed to keep the key safe (HTTP 302)',
-	],
+	[302, '', `The service redirected the request, ${NOT_FOLLOWED} (HTTP 302)`],
 	[401, {}, 'The service did not accept the private key (HTTP 401)', REFUSED],
 	[404, {}, 'The service has nothing at this address (HTTP 404)', REFUSED],
 	[409, { status: 'success' }, 'The service rejected the request (HTTP 409)'],
@@ -72,7 +64,7 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 test.each<[string, object, reads: number, writes: number]>([
 	['whose outcome is unknown', {}, 3, 1],
 	['of which nothing was done', REFUSED, 3, 3],
-	['that a person has to settle', { ...REFUSED, held: true }, 3, 1],
+	['that a person has to settle', HELD, 3, 1],
 	['that would fail again', { ...REFUSED, transient: false }, 1, 1],
 	['after which the service asks for a pause of hours', { ...REFUSED, retryAfter: 1e7 }, 1, 1],
 ])('a request %s is sent so often', async (_, facts, ...times) => {

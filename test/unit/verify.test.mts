@@ -13,12 +13,8 @@ import { settingsOf as settingsWith, sign, timed, ways } from '../support/proofs
 
 const NOW = 1_795_219_200;
 const BODY = '{"event":"Resume Section Saved"}';
-const toSecret = (bytes: Uint8Array) => `whsec_${Buffer.from(bytes).toString('base64')}`;
-const [SECRET, OLDER, OTHER] = [1, 2, 3].map((byte) => toSecret(Buffer.alloc(32, byte))) as [
-	string,
-	string,
-	string,
-];
+const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+const [SECRET, OLDER, OTHER] = [secretOf(1), secretOf(2), secretOf(3)];
 const WRONG = 'The signature is wrong.';
 const NO_TIME = 'The timestamp is not a Unix time in seconds.';
 const UNTIMELY = 'The timestamp is too old, or in the future.';
@@ -32,10 +28,6 @@ function judge(settings: Verification, headers: Headers, body: string | Buffer =
 	const receivedAt = new Date(now * 1000);
 	return rejection(settings, { headers, body: Buffer.from(body), receivedAt });
 }
-
-test('without verification, everything is accepted', () => {
-	expect(judge(settingsOf(), {})).toBeUndefined();
-});
 
 describe.each(Object.keys(ways))('%s', (way) => {
 	const settings = settingsOf(way);

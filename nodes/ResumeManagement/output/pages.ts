@@ -122,10 +122,11 @@ class Reading {
 		const page = this.add(elements);
 		const isFirst = !this.last;
 		if (isFirst || page.news > 0) this.list.answers.push(body);
+		const next = this.next(body, elements.length);
+		if (this.cursors.has(next)) throw this.again('A cursor came twice.');
 		const count = this.list.elements.length;
 		if (count >= this.settings.limit) return undefined;
 
-		const next = this.next(body, elements.length);
 		const more = this.more(reply, elements.length, next);
 		const goesOn = more ?? (elements.length > 0 && this.total !== count);
 		if (next === undefined || !goesOn || this.isLastAgain(page)) {
@@ -135,7 +136,6 @@ class Reading {
 			if (isMissing) this.list.hint = noCursor(cursorPath);
 			return undefined;
 		}
-		if (this.cursors.has(next)) throw this.again('A cursor came twice.');
 		if (this.pagination.mode === 'cursor') this.cursors.add(next);
 		this.last = page;
 		this.position = next;
