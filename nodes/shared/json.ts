@@ -130,8 +130,7 @@ function endOfNumber(json: string, start: number): number {
 
 /** A whole number without an exponent, such as an ID, is exact if it is a safe integer. */
 function isExact(number: string): boolean {
-	// So many digits are more than a number has, and take time.
-	if (number.length > 40) return false;
+	if (number.length >= 400) return false;
 	const value = Number(number);
 	if (/^\d+$/.test(number)) return Number.isSafeInteger(value);
 	if (String(value) === number) return true;
@@ -143,7 +142,10 @@ function normalized(number: string): string {
 	const [, whole = '', fraction = '', exponent = '0'] =
 		/^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
 	const digits = (whole + fraction).replace(/^0+/, '');
-	const significant = digits.replace(/0+$/, '');
+	// Not by a pattern, which would begin anew at each zero.
+	let end = digits.length;
+	while (digits[end - 1] === '0') end--;
+	const significant = digits.slice(0, end);
 	return (
 		significant &&
 		`${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`

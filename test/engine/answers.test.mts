@@ -73,7 +73,7 @@ test.each([
 
 const OTHER_PLAN = 'its subscription is not of the plan that was asked for';
 const OTHER_PERSON = 'its subscription is of another person';
-const HAS_CODE = 'its subscription has an error code';
+const HAS_CODE = 'its subscription reports an error';
 const confirmed = (data: object) => ({ status: 'success', data });
 
 test.each<[body: unknown, reason: string]>([
@@ -81,6 +81,7 @@ test.each<[body: unknown, reason: string]>([
 	[confirmed({}), OTHER_PLAN],
 	[confirmed({ plan_id: basic }), OTHER_PLAN],
 	[confirmed({ plan_id: pro, email: 'ada@example.com' }), OTHER_PERSON],
+	[confirmed({ plan_id: pro, Email_Address: 'ada@example.com' }), OTHER_PERSON],
 	[confirmed({ plan_id: pro, errorCode: 'plan-upgrade-1' }), HAS_CODE],
 	[{ data: { plan_id: pro } }, 'it has no status'],
 	[[], 'it has no status'],

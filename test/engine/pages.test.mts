@@ -94,6 +94,8 @@ test.each<[sign: object, headers?: Record<string, string>, status?: number]>([
 	[{ meta: { pagination: { links: { nextPage: 2 } } } }],
 	[{ '@odata.nextLink': 'https://a.example/users?$skip=20' }],
 	[{}, { Link: '<https://a.example/users?page=2>; rel="next"' }],
+	[{}, { Link: '</users?page=9>; rel="last", </users?page=2>; rel="prefetch next"' }],
+	[{ links: [{ rel: 'self' }, null, { rel: 'next', href: '/users?page=2' }] }],
 	[{}, { 'X-Total-Count': '250' }],
 	[{}, { 'Content-Range': 'items 0-1/250' }],
 	[{}, {}, 206],
@@ -158,6 +160,21 @@ const counted = numbered(20, () => ({ meta: { total_count: '20' } }));
 const lastTold = numbered(20, (number) => ({ hasNext: number < 2 }));
 const hiding: Service = (query) => rows(Number(query.skip), 23, 3, 21);
 const zeroBased: Service = (query) => rows(Number(query.page) * 10, 15);
+/** Its second page is hidden as a whole, and it has no fourth. */
+const paged: Service = (query, request) =>
+	Number(query.page) > 3
+		? http(404, {}, '{}')
+		: numbered(30, () => ({ meta: { last_page: 3 } }))(query, request);
+const halfHidden: Service = (query, request) =>
+	query.page === '2' ? { data: [], meta: { last_page: 3 } } : paged(query, request);
+const onePage: Service = () => ({ users, last_page: 1 });
+/** The cursors of these services come with the last page, too. */
+const edges =
+	(sign: object): Service =>
+	({ after = 0 }) => ({
+		...{ data: rows(Number(after), 15), meta: { next: Number(after) + 10 } },
+		...(Number(after) > 0 && sign),
+	});
 
 test.each<[string, INodeParameters, Service, expected: object[], asked: string[]]>([
 	['the first page where it is empty', page, numbered(0), [], asks('page', 1)],
@@ -171,6 +188,23 @@ test.each<[string, INodeParameters, Service, expected: object[], asked: string[]
 	['an empty page, counted from 0', fromZero, zeroBased, all(15), asks('page', 0, 1, 2)],
 	['as many as the service says that there are', page, counted, all(20), asks('page', 1, 2)],
 	['a page that says that there are no more', page, lastTold, all(20), asks('page', 1, 2)],
+	[
+		'the last of its pages, one of them hidden',
+		page,
+		halfHidden,
+		[...rows(0, 30), ...rows(20, 30)],
+		asks('page', 1, 2, 3),
+	],
+	['its only page', page, onePage, users, asks('page', 1)],
+	[
+		'has_more: false beside a cursor',
+		cursor,
+		edges({ has_more: false }),
+		all(15),
+		['', 'after=10'],
+	],
+	['the cursor 0', cursor, edges({ meta: { next: 0 } }), all(15), ['', 'after=10']],
+	['the cursor "0"', cursor, edges({ meta: { next: '0' } }), all(15), ['', 'after=10']],
 	// Hidden records count for the offset.
 	['an empty page', taking, hiding, all(23, 3, 21), asks('take=100&skip', 0, 9, 19, 22, 23)],
 ])('a list ends with %s', async (_, pagination, answer, items, asked) => {

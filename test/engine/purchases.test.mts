@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
+
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { processedData } from '../support/deduplication.mts';
 import type { EngineRun } from '../support/engine.mts';
-import { planUpgrade } from '../support/parameters.mts';
+import { customSend, planUpgrade } from '../support/parameters.mts';
 import { useSandbox } from '../support/service.mts';
 
 /**
@@ -107,6 +109,15 @@ describe('the same upgrade in two items', () => {
 		expect(sent()).toEqual(emails.slice(0, 2));
 	});
 
+	test('is another one for another account', async () => {
+		const credentials = { ...credential(), privateKey: '={{ $json.key }}' };
+		const { privateKey } = credential();
+		const items = [privateKey, 'another-key'].map((key) => ({ ...same[0]!, key }));
+		const { failures } = await upgrade(items, { node: GOES_ON, credential: credentials });
+		expect(failures).toMatchObject([{ code: 'plan-upgrade-3' }]);
+		expect(sent()).toEqual([EMMA, EMMA]);
+	});
+
 	test('is told by the Send Once Keys, where there are some', async () => {
 		const parameters = { sendOnceKey: '={{ $itemIndex }}' };
 		const { failures } = await upgrade(same, { parameters, node: GOES_ON });
@@ -133,6 +144,31 @@ describe('a Send Once Key', () => {
 		expect(failures).toMatchObject([{ message: expect.stringContaining(words) as string }]);
 		expect(sent()).toEqual([EMMA]);
 	});
+
+	test('is not answered by the success of another operation', async () => {
+		const body = { planId: pro, email: EMMA };
+		const path = { path: 'plan/upgrade', specifyBody: 'json', jsonBody: JSON.stringify(body) };
+		await run({ ...customSend, ...path, sendOnceKey: 'payment-1' }, { node: { id: 'custom' } });
+		const { failures } = await keyed({}, body);
+		const words = 'used for another request: its operation differs';
+		expect(failures).toMatchObject([{ message: expect.stringContaining(words) as string }]);
+		expect(sent()).toEqual([EMMA]);
+	});
+
+	test('with a success is not sent again, whatever became of an earlier claim', async () => {
+		const body = { email: EMMA, planId: pro };
+		const refusal = JSON.stringify({ status: 'error', errorCode: 'plan-upgrade-2' });
+		// Longer than the other execution waits for it.
+		const fault = { delayMs: 12_000, times: 1, answer: { status: 401, body: refusal } };
+		sandbox().faults.add({ path: '/plan/upgrade', ...fault });
+		const first = keyed({}, body);
+		while (sent().length === 0) await setTimeout(10);
+		const again = await keyed({ sendUnsettledKeysAgain: true }, body);
+		expect(again.items).toMatchObject([{ plan_id: pro }]);
+		expect((await first).failures).toMatchObject([{ code: 'plan-upgrade-2' }]);
+		expect((await keyed({}, body)).items).toMatchObject([{ alreadySent: true }]);
+		expect(sent()).toEqual([EMMA, EMMA]);
+	}, 60_000);
 
 	test('is free again after a refusal', async () => {
 		await keyed({}, { email: EMMA, planId: 'unknown' });

@@ -120,6 +120,8 @@ test.each<[string | Buffer, string, RegExp | object]>([
 	[muller('utf8'), 'application/json', { name: 'Müller' }],
 	[muller('latin1'), 'text/json; charset=ISO-8859-1', { name: 'Müller' }],
 	[muller('utf16le'), 'text/json; charset="utf-16le"', { name: 'Müller' }],
+	[muller('utf8'), "application/json; charset='utf-8', text/json", { name: 'Müller' }],
+	[muller('utf8'), 'application/json; charset=utf8mb4', { name: 'Müller' }],
 	[muller('latin1'), 'application/json', otherCharacters],
 	[muller('latin1'), 'application/json; charset=utf-8', otherCharacters],
 	[muller('utf8'), 'application/json; charset=klingon', otherCharacters],

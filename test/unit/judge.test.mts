@@ -39,6 +39,9 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[302, '', `The service redirected the request, ${NOT_FOLLOWED} (HTTP 302)`],
 	[401, {}, 'The service did not accept the private key (HTTP 401)', REFUSED],
 	[404, {}, 'The service has nothing at this address (HTTP 404)', REFUSED],
+	[400, { errors: { email: 'no' } }, 'The service rejected the request (HTTP 400)', REFUSED],
+	[402, { success: true, plan_id: 'pro' }, 'The service rejected the request (HTTP 402)'],
+	[404, { subscription: {} }, 'The service has nothing at this address (HTTP 404)'],
 	[409, { status: 'success' }, 'The service rejected the request (HTTP 409)'],
 	[409, '{"status":"succ', 'The service rejected the request (HTTP 409)'],
 	[418, '', 'The service rejected the request (HTTP 418)'],
@@ -59,6 +62,11 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	expect([said, description]).toEqual([message, expect.stringMatching(/\w/)]);
 	const wanted = { httpStatus: statusCode, mayHaveHappened: true, ...facts };
 	expect({ ...known, mayHaveHappened }).toMatchObject(wanted);
+});
+
+test.each([undefined, null, '', 0, '0', false])('%j is no error code', (errorCode) => {
+	const body = { status: 'success', errorCode };
+	expect(judge({ statusCode: 200, body: body as never })).toBe(body);
 });
 
 test.each<[string, object, reads: number, writes: number]>([

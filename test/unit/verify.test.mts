@@ -105,6 +105,7 @@ const inHex = sign(BODY, SECRET);
 const base64 = String(genuine('hmac with time')['x-proof']);
 test.each([
 	['hmac', 'in capitals', `sha256=${inHex.toUpperCase()}`, undefined],
+	['hmac', 'after a blank', `sha256= ${inHex}`, undefined],
 	['hmac', 'without its prefix', inHex, WRONG],
 	['hmac', 'in another encoding', `sha256=${sign(BODY, SECRET, 'base64')}`, WRONG],
 	['hmac with time', 'without padding', base64.replace('=', ''), undefined],

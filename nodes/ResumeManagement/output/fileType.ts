@@ -108,7 +108,7 @@ function linkOrBytes(text: string): Located | undefined {
 	if (/^https?:\/\/.{1,8192}$/i.test(link)) return { link };
 	const base64 = link
 		.replace(/^data:[^,]{0,200};base64,/i, '')
-		.replace(/\s*[\r\n]\s*/g, '')
+		.replace(/[\r\n][ \t]*/g, '')
 		.replaceAll('-', '+')
 		.replaceAll('_', '/');
 	// A hash in hex is not base64.

@@ -76,7 +76,7 @@ function anyMore(values: unknown[]): boolean | undefined {
 /** Undefined for what says neither, such as 0, which may be any page. */
 function saysMore(value: unknown): boolean | undefined {
 	if (value === null) return false;
-	if (value === undefined) return undefined;
+	if (value === undefined || value === '0') return undefined;
 	if (typeof value === 'object') return Object.keys(value).length > 0 || undefined;
 	if (typeof value === 'number') return value > 0 || undefined;
 	return !['', 'false'].includes(String(value));
