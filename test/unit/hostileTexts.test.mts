@@ -138,3 +138,10 @@ test('an answer of many or of deep parts is searched in linear time', () => {
 	const spelled = Object.fromEntries(Array.from({ length: 2 ** 16 }, (_, i) => [name(i), i]));
 	expect(ratio(() => propertiesOf(spelled))).toBeLessThan(BOUND);
 });
+
+test('a text of more than a million objects is not parsed: it would take twenty times its memory', () => {
+	const objects = (count: number) => `[${Array(count).fill('{}').join()}]`;
+	expect(parseJson(objects(999_999))).toHaveLength(999_999);
+	const text = objects(1_000_000);
+	expect(parseJson(text)).toBe(text);
+});
