@@ -1,5 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
+import { withoutPrefix } from '../shared/secrets';
+
 /** How a request shows that it comes from the service; the names are those of the node's fields. */
 export interface Verification {
 	/**
@@ -73,9 +75,9 @@ export function signedId(settings: Verification, delivery: Delivery): string | u
 	return header(delivery, STANDARD_HEADERS[0]!);
 }
 
-/** The key of a Standard Webhooks secret, which often follows `whsec_`; undefined for any other text. */
+/** The key of a Standard Webhooks secret; undefined for any other text. */
 export function standardKey(secret: string): Buffer | undefined {
-	const text = secret.replace(/^whsec_/, '');
+	const text = withoutPrefix(secret);
 	const key = Buffer.from(text, 'base64');
 	const isBase64 = key.toString('base64').slice(0, text.length) === text;
 	return key.length > 0 && isBase64 ? key : undefined;

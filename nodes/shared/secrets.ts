@@ -21,7 +21,7 @@ export type Secrets = RegExp;
 export function secretsOf(secrets: unknown[]): Secrets {
 	const forms = secrets
 		.filter((secret) => typeof secret === 'string')
-		.map((secret) => secret.trim().replace(/^whsec_/, ''))
+		.map((secret) => withoutPrefix(secret.trim()))
 		.filter(({ length }) => length >= SHORTEST)
 		.map((secret) => secret.slice(0, LONGEST))
 		.flatMap((secret) => [
@@ -32,6 +32,11 @@ export function secretsOf(secrets: unknown[]): Secrets {
 	// The longest first, so that no part of one is left over.
 	forms.sort((a, b) => b.length - a.length);
 	return new RegExp(forms.join('|') || '(?!)', 'gu');
+}
+
+/** The Base64 of a Standard Webhooks secret, which often follows `whsec_`; any other secret as it is. */
+export function withoutPrefix(secret: string): string {
+	return secret.replace(/^whsec_/, '');
 }
 
 const ENTITIES: Record<string, string> = {
