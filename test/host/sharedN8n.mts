@@ -5,7 +5,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
 import { startN8n, type N8n } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
-import { owner } from '../../host/workspace.mts';
+import { owner, withoutAssistant } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import prepareRun from '../support/prepareRun.mts';
 import { TestApi, type Session } from '../support/testApi.mts';
@@ -15,6 +15,8 @@ export interface SharedN8n {
 	/** Without a slash at the end. */
 	url: string;
 	userFolder: string;
+	/** Of all that it has logged so far. */
+	logFile: string;
 	/** Of its owner. */
 	session: Session;
 	/** The user folder of a new n8n, with the package and the owner. */
@@ -36,26 +38,28 @@ export const environment = {
 };
 
 let n8n: N8n;
-const logFile = () => join(process.env.RUN_FOLDER!, 'n8n.log');
+let logFile: string;
 
 /** Before the host tests: starts the n8n, and tells of it in `process.env.SHARED_N8N`. */
 export default async function startShared(): Promise<void> {
 	await prepareRun();
 	const run = process.env.RUN_FOLDER!;
 	const [userFolder, template] = [join(run, 'n8n'), join(run, 'template')];
+	logFile = join(run, 'n8n.log');
 	await installPackage(userFolder, await packPackage(run));
-	const log = createWriteStream(logFile());
+	const log = createWriteStream(logFile);
 	n8n = await startN8n({
 		host: await installHost(tested, reportTo(process.stderr)),
 		userFolder,
-		// The races of claims.test.mts need some side by side, and no more than n8n has memory for.
-		env: { ...environment, N8N_CONCURRENCY_PRODUCTION_LIMIT: '20' },
+		// The races of claims.test.mts need some side by side. n8n runs all at once by default, each in a
+		// sandbox of its own: the 500 of trigger.test.mts would take gigabytes.
+		env: { ...environment, ...withoutAssistant, N8N_CONCURRENCY_PRODUCTION_LIMIT: '20' },
 		onLine: (line) => log.write(`${line}\n`),
 	});
 	const api = new TestApi(n8n.url);
 	await api.signIn(owner);
 	await copyUserFolder(userFolder, template);
-	const shared: SharedN8n = { url: n8n.url, userFolder, session: api.session, template };
+	const shared: SharedN8n = { url: n8n.url, userFolder, logFile, session: api.session, template };
 	process.env.SHARED_N8N = JSON.stringify(shared);
 }
 
@@ -74,7 +78,7 @@ async function copyUserFolder(from: string, to: string): Promise<void> {
 /** After them. By now n8n has logged everything. @throws where a secret is in its log */
 export async function stopShared(): Promise<void> {
 	await n8n.stop();
-	const log = await readFile(logFile(), 'utf8');
+	const log = await readFile(logFile, 'utf8');
 	if (!log.includes('n8n ready')) throw new Error('n8n has logged nothing');
 	for (const secret of [SANDBOX_KEYS.live, webhookSecret]) {
 		if (log.includes(secret)) throw new Error("n8n's log holds the private key or webhook secret");

@@ -5,7 +5,13 @@ import type { Execution } from '../../host/rest.mts';
 import { withValues } from '../../host/workflow.mts';
 import { scoreResume } from '../../sandbox/score.mts';
 import { Store, type Resume } from '../../sandbox/store.mts';
-import { outputOf, startInstance, startMilliseconds, type Instance } from './instance.mts';
+import {
+	addExamples,
+	outputOf,
+	startInstance,
+	startMilliseconds,
+	type OwnInstance,
+} from './instance.mts';
 
 /** The nightly sync in a real n8n, whatever happens to it. */
 
@@ -16,10 +22,12 @@ const runMilliseconds = 110_000;
 
 jest.setTimeout(300_000);
 
-let instance: Instance;
+let instance: OwnInstance;
+let id: string;
 
 beforeAll(async () => {
 	instance = await startInstance({}, users);
+	id = (await addExamples(instance)).exampleId('nightly-sync');
 	instance.query('PRAGMA foreign_keys = OFF');
 	await settings({ usersPerBatch: 4 });
 }, startMilliseconds);
@@ -30,7 +38,6 @@ beforeEach(() => instance.sandbox.faults.clear());
 
 /** Changes a node of the sync. */
 async function change(name: string, edit: (node: INode) => INode): Promise<void> {
-	const id = instance.exampleId('nightly-sync');
 	const { nodes } = await instance.api.readWorkflow(id);
 	await instance.api.updateWorkflow(id, {
 		nodes: nodes.map((node) => (node.name === name ? edit(node) : node)),
@@ -40,10 +47,9 @@ async function change(name: string, edit: (node: INode) => INode): Promise<void>
 const settings = async (values: Record<string, unknown>) =>
 	await change('Settings', (node) => withValues(node, values));
 
-const start = async () =>
-	await instance.api.runWorkflow(instance.exampleId('nightly-sync'), 'Every night');
+const start = async () => await instance.api.runWorkflow(id, 'Every night');
 
-const ended = async (id: string) => await instance.api.waitForExecution(id, runMilliseconds);
+const ended = async (run: string) => await instance.api.waitForExecution(run, runMilliseconds);
 
 const sync = async () => await ended(await start());
 
@@ -105,14 +111,14 @@ it('ends with one row a resume and the right score, whatever was killed or faile
 async function night(killedAfter: number | null): Promise<void> {
 	const { requests } = instance.sandbox;
 	requests.length = 0;
-	const id = await start();
-	if (killedAfter === null) return void (await ended(id));
+	const run = await start();
+	if (killedAfter === null) return void (await ended(run));
 	while (requests.length < killedAfter) {
-		await sleep(5);
-		const { status } = await instance.api.readExecution(id);
+		await sleep(50);
+		const { status } = await instance.api.readExecution(run);
 		if (status !== 'running' && status !== 'new') return;
 	}
-	await instance.n8n.kill();
+	await instance.killN8n();
 	await instance.startN8nAgain();
 	await deleteRunningRuns();
 }
@@ -148,14 +154,14 @@ describe('two runs at the same time', () => {
 			await instance.deleteRows('Synced resumes', 'userId', String(userId));
 		}
 		const runs: string[] = [];
-		for (let run = 0; run < 2; run++) {
+		while (runs.length < 2) {
 			instance.sandbox.requests.length = 0;
 			runs.push(await start());
 			while (instance.sandbox.requests.length < 20) await sleep(20);
 			// What somebody does who takes the run for dead.
 			await deleteRunningRuns();
 		}
-		for (const id of runs) await ended(id);
+		for (const run of runs) await ended(run);
 		await sync();
 		await expectInStep();
 	});

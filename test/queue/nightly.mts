@@ -8,8 +8,8 @@ export type Nightly = Awaited<ReturnType<typeof activateNightly>>;
 
 export const nightMilliseconds = 300_000;
 
-/** The example `nightly-sync-across-workers`, in batches of 25 users. */
-export async function activateNightly(topology: Topology) {
+/** The example `nightly-sync-across-workers`. */
+export async function activateNightly(topology: Topology, usersPerBatch = 25) {
 	const { api, sandbox, webhook } = topology;
 	const access = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	const examples = await prepareWorkspace(api, access);
@@ -17,7 +17,7 @@ export async function activateNightly(topology: Topology) {
 	const workflowId = idOf('nightly-sync-across-workers');
 	const { nodes } = await api.readWorkflow(workflowId);
 	const path = nodes.find(({ type }) => type === 'n8n-nodes-base.webhook')!.parameters.path;
-	const values = { usersPerBatch: 25, batchUrl: `${webhook.n8n.url}/webhook/${String(path)}` };
+	const values = { usersPerBatch, batchUrl: `${webhook.n8n.url}/webhook/${String(path)}` };
 	await api.updateWorkflow(workflowId, {
 		nodes: nodes.map((node) => (node.name === 'Settings' ? withValues(node, values) : node)),
 		// So that it can be seen which worker had a batch.
