@@ -92,7 +92,6 @@ async function installInto(
 	await report(
 		`Installing n8n ${name} from the npm registry (once, some minutes)`,
 		async () => await installDependencies(folder, signal),
-		await countInstalled(folder),
 	);
 	await report(
 		`Building n8n's native parts (once, about a minute)`,
@@ -115,7 +114,7 @@ export async function packPackage(
 
 /**
  * Installs a packed community package where n8n itself installs them, `.n8n/nodes` in its user
- * folder, offline; n8n loads it at its next start. A tarball that is installed already is left.
+ * folder, offline; n8n loads it at its next start.
  */
 export async function installPackage(
 	userFolder: string,
@@ -124,8 +123,8 @@ export async function installPackage(
 ): Promise<void> {
 	const nodes = join(userFolder, '.n8n', 'nodes');
 	const manifest = join(nodes, 'package.json');
-	if ((await installedIntegrities(nodes)).includes(await integrity(tarball))) return;
-
+	// By it npm would keep what has the same version, whatever is in the tarball.
+	await rm(join(nodes, 'node_modules', '.package-lock.json'), { force: true });
 	await mkdir(nodes, { recursive: true });
 	if (!existsSync(manifest)) {
 		await writeFile(manifest, '{ "name": "installed-nodes", "private": true }\n');
@@ -180,18 +179,6 @@ async function installDependencies(folder: string, signal?: AbortSignal): Promis
 	await npm(['install', ...flags], { cwd: folder, signal });
 }
 
-/** Answers how many of a lock file's packages are there; some are for other platforms, and stay out. */
-async function countInstalled(folder: string): Promise<() => string> {
-	const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
-		packages: Record<string, unknown>;
-	};
-	const packages = Object.keys(lock.packages).filter((path) => path !== '');
-	return () => {
-		const there = packages.filter((path) => existsSync(join(folder, path, 'package.json')));
-		return `${there.length} of about ${packages.length} packages`;
-	};
-}
-
 /**
  * Compiles what has no binary for this machine. The headers of Node.js 24 come from the host's own
  * optional dependency on it; on other platforms node-gyp downloads them.
@@ -202,21 +189,6 @@ async function buildNativeParts(folder: string, signal?: AbortSignal): Promise<v
 		headers === undefined ? {} : { npm_config_nodedir: join(folder, headers, '../../..') };
 	const flags = ['--ignore-scripts=false', '--loglevel=error'];
 	await npm(['rebuild', 'sqlite3', 'isolated-vm', ...flags], { cwd: folder, env, signal });
-}
-
-async function integrity(tarball: string): Promise<string> {
-	const content = await readFile(tarball);
-	return `sha512-${createHash('sha512').update(content).digest('base64')}`;
-}
-
-/** The tarballs that npm has installed in a folder, by the hashes in its own hidden lock file. */
-async function installedIntegrities(folder: string): Promise<Array<string | undefined>> {
-	const lock = join(folder, 'node_modules', '.package-lock.json');
-	if (!existsSync(lock)) return [];
-	const { packages } = JSON.parse(await readFile(lock, 'utf8')) as {
-		packages: Record<string, { integrity?: string }>;
-	};
-	return Object.values(packages).map((entry) => entry.integrity);
 }
 
 interface NpmOptions {

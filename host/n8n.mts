@@ -39,7 +39,7 @@ export interface N8n {
 	url: string;
 	/** The process of n8n itself. */
 	pid: number;
-	/** The last of what n8n has written, up to a million characters. */
+	/** The last of what n8n has written, at least a million characters. */
 	log(): string;
 	/** Its last lines. */
 	logTail(): string;
@@ -177,7 +177,9 @@ function collectLog(child: ChildProcess, onLine: N8nOptions['onLine']): () => st
 	let text = '';
 	for (const stream of [child.stdout, child.stderr]) {
 		stream?.setEncoding('utf8').on('data', (piece: string) => {
-			text = (text + piece).slice(-logCharacters);
+			text += piece;
+			// Not at each piece, since it copies all of it.
+			if (text.length > 2 * logCharacters) text = text.slice(-logCharacters);
 		});
 		if (stream && onLine) createInterface(stream).on('line', onLine);
 	}

@@ -264,10 +264,6 @@ export class EditorApi {
 		return await this.send('POST', await this.#dataTables(), { name, columns });
 	}
 
-	async addDataTableColumn(tableId: string, column: DataTableColumn): Promise<void> {
-		await this.send('POST', `${await this.#dataTables()}/${tableId}/columns`, column);
-	}
-
 	/** All rows of a data table, n8n's own columns (`id`, `createdAt`, `updatedAt`) included. */
 	async readRows(tableId: string): Promise<Array<Record<string, unknown>>> {
 		const path = `${await this.#dataTables()}/${tableId}/rows`;

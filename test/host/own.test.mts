@@ -56,8 +56,6 @@ beforeAll(async () => {
 		N8N_SSRF_PROTECTION_ENABLED: 'true',
 		N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
 		N8N_METRICS: 'true',
-		// As docs/scaling.md recommends; the other host tests have n8n's default.
-		N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',
 	});
 	// One block in eighty would start with a bracket by chance, as JSON and HTML do, which are no files.
 	const block = randomBytes(MEGABYTE).fill('%PDF-1.7\n', 0, 9);

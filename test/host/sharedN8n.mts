@@ -51,9 +51,15 @@ export default async function startShared(): Promise<void> {
 	n8n = await startN8n({
 		host: await installHost(tested, reportTo(process.stderr)),
 		userFolder,
-		// The races of claims.test.mts need some side by side. n8n runs all at once by default, each in a
-		// sandbox of its own: the 500 of trigger.test.mts would take gigabytes.
-		env: { ...environment, ...withoutAssistant, N8N_CONCURRENCY_PRODUCTION_LIMIT: '20' },
+		env: {
+			...environment,
+			...withoutAssistant,
+			// The races of claims.test.mts need some side by side. n8n runs all at once by default, each in
+			// a sandbox of its own: the 500 of trigger.test.mts would take gigabytes.
+			N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',
+			// As docs/scaling.md recommends; an n8n of a test's own has n8n's default.
+			N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',
+		},
 		onLine: (line) => log.write(`${line}\n`),
 	});
 	const api = new TestApi(n8n.url);
