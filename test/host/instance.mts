@@ -48,9 +48,9 @@ const shared = () => JSON.parse(process.env.SHARED_N8N!) as SharedN8n;
 
 /** The n8n of all tests with a sandbox of its own, for tests that neither end it nor measure it. */
 export async function joinInstance() {
-	const { url, userFolder, logFile } = shared();
+	const { url, userFolder } = shared();
 	const sandbox = await startSandbox({ port: 0, record: true });
-	return { ...workIn(url, userFolder, sandbox), logFile, close: sandbox.close };
+	return { ...workIn(url, userFolder, sandbox), close: sandbox.close };
 }
 
 /**

@@ -15,8 +15,6 @@ export interface SharedN8n {
 	/** Without a slash at the end. */
 	url: string;
 	userFolder: string;
-	/** Of all that it has logged so far. */
-	logFile: string;
 	/** Of its owner. */
 	session: Session;
 	/** The user folder of a new n8n, with the package and the owner. */
@@ -38,16 +36,15 @@ export const environment = {
 };
 
 let n8n: N8n;
-let logFile: string;
+const logFile = () => join(process.env.RUN_FOLDER!, 'n8n.log');
 
 /** Before the host tests: starts the n8n, and tells of it in `process.env.SHARED_N8N`. */
 export default async function startShared(): Promise<void> {
 	await prepareRun();
 	const run = process.env.RUN_FOLDER!;
 	const [userFolder, template] = [join(run, 'n8n'), join(run, 'template')];
-	logFile = join(run, 'n8n.log');
 	await installPackage(userFolder, await packPackage(run));
-	const log = createWriteStream(logFile);
+	const log = createWriteStream(logFile());
 	n8n = await startN8n({
 		host: await installHost(tested, reportTo(process.stderr)),
 		userFolder,
@@ -65,7 +62,7 @@ export default async function startShared(): Promise<void> {
 	const api = new TestApi(n8n.url);
 	await api.signIn(owner);
 	await copyUserFolder(userFolder, template);
-	const shared: SharedN8n = { url: n8n.url, userFolder, logFile, session: api.session, template };
+	const shared: SharedN8n = { url: n8n.url, userFolder, session: api.session, template };
 	process.env.SHARED_N8N = JSON.stringify(shared);
 }
 
@@ -84,7 +81,7 @@ async function copyUserFolder(from: string, to: string): Promise<void> {
 /** After them. By now n8n has logged everything. @throws where a secret is in its log */
 export async function stopShared(): Promise<void> {
 	await n8n.stop();
-	const log = await readFile(logFile, 'utf8');
+	const log = await readFile(logFile(), 'utf8');
 	if (!log.includes('n8n ready')) throw new Error('n8n has logged nothing');
 	for (const secret of [SANDBOX_KEYS.live, webhookSecret]) {
 		if (log.includes(secret)) throw new Error("n8n's log holds the private key or webhook secret");

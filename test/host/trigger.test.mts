@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -8,7 +7,6 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import axios from 'axios';
 import type { INodeCredentials, INodeParameters } from 'n8n-workflow';
 
-import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import type { WebhookRegistration } from '../../sandbox/server.mts';
 import {
 	joinInstance,
@@ -161,17 +159,6 @@ describe('a body that is', () => {
 	});
 });
 
-test('an event that is not selected starts nothing, and leaves a trace', async () => {
-	const trigger = await activate({ ...byHeader, events: ['resumeSectionSaved'] });
-	const { status, data } = await trigger.send({ event: 'Plan Changed' }, secret);
-	expect(status).toBe(200);
-	expect(data).toMatchObject({ notTaken: { count: 1, events: ['Plan Changed'] } });
-	await expectNothingStarted(trigger);
-	// n8n's log comes through a pipe, a moment later.
-	const trace = /warn .*left out 1 of the events .*"Plan Changed".*Trigger On/;
-	while (!trace.test(await readFile(instance.logFile, 'utf8'))) await sleep(50);
-});
-
 const headerName = 'X-Webhook-Signature';
 const hmac = { verification: 'hmac', headerName };
 const timed = { signatureEncoding: 'base64', signaturePrefix: 'v0=', timestampHeader: 'X-Time' };
@@ -202,24 +189,6 @@ test.each<[Omit<WebhookRegistration, 'url' | 'secret'>, INodeParameters]>([
 	expect(await send(right!)).toBe(200);
 	expect(await items(1)).toHaveLength(1);
 	credentials = await instance.addCredential();
-});
-
-test('headers and query come on request, and no secret of the credential does', async () => {
-	const trigger = await activate({ ...byHeader, options: { includeHeaders: true } });
-	const headers = { Authentication: `Bearer ${SANDBOX_KEYS.live}`, 'X-Request-Id': 'r-1' };
-	await trigger.send({ ...EVENT, key: SANDBOX_KEYS.live }, { ...secret, ...headers });
-	expect(await trigger.items(1)).toMatchObject([
-		{
-			data: { ...EVENT, key: '[hidden]' },
-			secretsHidden: true,
-			headers: {
-				'x-request-id': 'r-1',
-				'x-webhook-secret': '[hidden]',
-				authentication: 'Bearer [hidden]',
-			},
-			query: {},
-		},
-	]);
 });
 
 test('a request that breaks off never hangs, and starts nothing', async () => {

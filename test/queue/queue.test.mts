@@ -72,8 +72,8 @@ test('a killed worker and a restarted main process lose no delivery, no upgrade 
 	const accepted: string[] = [];
 	let round = 0;
 	const sendSome = async () => {
-		const bodies = events(`stream-${round++}`, 25);
-		const answers = await deliver(url, bodies, 25);
+		const bodies = events(`stream-${round++}`, 10);
+		const answers = await deliver(url, bodies, 5);
 		const taken = bodies.filter((_, index) => answers[index]!.status === 200);
 		accepted.push(...taken.map(({ eventId }) => eventId));
 		await deliveries.read();
