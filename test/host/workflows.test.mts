@@ -105,12 +105,6 @@ async function post(file: string, body: object, secret = webhookSecret) {
 	return await axios.post(await urlOf(file), body, options);
 }
 
-function saveSection(resumeId: string, content: string): void {
-	const sql = 'SELECT id FROM sections WHERE resume_id = ? ORDER BY position';
-	const [section] = instance.query(sql, resumeId);
-	instance.sandbox.webhooks.saveSection(String(section!.id), { content });
-}
-
 it('is set up once, however often the launcher runs', async () => {
 	const { api, url, sandbox, examples } = instance;
 	const { baseUrl, webhooks } = sandbox;
