@@ -20,9 +20,6 @@ import { readRequestOptions } from './requestOptions';
 import { Users } from './users';
 import { type Done, type Journal, journalOf, type Write } from './write';
 
-/** Reads sent side by side where the user sets no other number. */
-const MAX_PARALLEL_REQUESTS = 32;
-
 /** A node's description can't show a notice for this setting before a run. */
 const RETRY_ON_FAIL =
 	'Retry On Fail is on. Within this execution, it does not send an item again that has succeeded or may have. A new execution does, also one that is started with Retry in the list of executions, unless Send Once Key is set.';
@@ -112,9 +109,7 @@ function startItems(
 	const credentials = new Credentials(context as never);
 	const hint = (message: string) => void hints.add(message);
 	const run = startRun(context, operation, { settings, credentials, hint });
-	const limit = journal
-		? 1
-		: parameters(0).count('options.maxParallelRequests', MAX_PARALLEL_REQUESTS, 1);
+	const limit = journal ? 1 : parameters(0).count('options.maxParallelRequests');
 	const read = async (index: number) => {
 		const call = await readCall(run, parameters(index), index);
 		journal?.refuseRepeated(call);
