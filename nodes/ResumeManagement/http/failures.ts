@@ -96,7 +96,7 @@ export const FAILURES = {
 	],
 	'write.underWay': ['It is being sent at this moment', 'Wait until the other run has ended.'],
 	'write.stopped': [
-		'Not sent, since an earlier item failed',
+		'Not sent, since an earlier item failed: {reason}',
 		'Fix the earlier item, or set On Error to Continue.',
 	],
 	'write.repeated': [
@@ -121,8 +121,8 @@ export const FAILURES = {
 		'Contact your account manager. When the cause is settled, switch on Send Unsettled Keys Again in Options for one run.',
 	],
 	'key.otherRequest': [
-		'This Send Once Key was used for another request: {differences}',
-		'A key stands for one request of one account, and is never sent for another one. Use a key that no other request has, such as the ID of the payment. Nothing was sent for this item.',
+		'This Send Once Key was used for another request',
+		'A key stands for one request of one account: its Base URL, Private Key, operation, path and content. It is never sent for another one. Use a key that no other request has, such as the ID of the payment. Nothing was sent for this item.',
 	],
 
 	'network.hostUnknown': [

@@ -161,9 +161,10 @@ export async function runItem(
 		const journal = journalOf(this.getExecuteData());
 		// An agent's calls are all its item 0, and each has arguments of its own.
 		const key = isTool(node) ? this.getInputData(0, NodeConnectionTypes.AiTool).json : index;
+		const write = journal.write(key);
 		const stops = !goesOn && !isTool(node);
-		return await journal.inTurn(key, stops, async () =>
-			itemsOf(await outcome(journal, journal.write(key)), index),
+		return await journal.inTurn(write, stops, async () =>
+			itemsOf(await outcome(journal, write), index),
 		);
 	} catch (error) {
 		if (!goesOn) throw toNodeError(node, error, index);
