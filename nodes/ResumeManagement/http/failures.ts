@@ -133,10 +133,6 @@ export const FAILURES = {
 		'Could not connect to {host}',
 		"Check the credential's Base URL and the proxy, if there is one, and that n8n may connect to them.",
 	],
-	'network.badAddress': [
-		"The address of {host} can't be used",
-		"Check the credential's Base URL: its host, and its port from 1 to 65535.",
-	],
 	'network.forbidden': [
 		'n8n does not allow connections to {host}',
 		"n8n's SSRF protection refuses this address. If it is right, have an administrator of n8n add it to N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES.",

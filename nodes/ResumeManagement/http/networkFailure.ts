@@ -11,7 +11,6 @@ const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 		'network.notConnected',
 		true,
 	],
-	[/^ERR_(INVALID_URL|SOCKET_BAD_PORT|UNESCAPED_CHARACTERS)$/, 'network.badAddress', false],
 	[/^SsrfBlocked/, 'network.forbidden', false],
 	[
 		/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ERR_SSL|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED/,
@@ -25,12 +24,12 @@ const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 ];
 
 /**
- * Codes that only reading an address, looking up a name, connecting, or checking a certificate ends in (for the
+ * Codes that only looking up a name, connecting, or checking a certificate ends in (for the
  * last, "X509 certificate error codes" of Node.js): each comes before the request leaves. n8n 1 hands on
  * the code of an error and nothing else, so there they are the only proof.
  */
 const CODES_BEFORE_SENDING =
-	/^(ERR_INVALID_URL|ERR_SOCKET_BAD_PORT|ERR_UNESCAPED_CHARACTERS|SsrfBlocked.*|ENOTFOUND|EAI_(AGAIN|FAIL|NODATA|NONAME)|ECONNREFUSED|ERR_TLS_CERT_ALTNAME_INVALID|CERT_[A-Z_]+|DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT|GET_ISSUER_CERT_LOCALLY|VERIFY_LEAF_SIGNATURE))$/;
+	/^(SsrfBlocked.*|ENOTFOUND|EAI_(AGAIN|FAIL|NODATA|NONAME)|ECONNREFUSED|ERR_TLS_CERT_ALTNAME_INVALID|CERT_[A-Z_]+|DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT|GET_ISSUER_CERT_LOCALLY|VERIFY_LEAF_SIGNATURE))$/;
 
 /** System calls made before there is a connection. */
 const CALLS_BEFORE_SENDING = ['getaddrinfo', 'connect', 'bind'];
