@@ -50,7 +50,7 @@ export default async function startShared(): Promise<void> {
 		userFolder,
 		env: {
 			...environment,
-			...withoutAssistant,
+			...(tested === '2' && withoutAssistant),
 			// The races of claims.test.mts need some side by side. n8n runs all at once by default, each in
 			// a sandbox of its own: the 500 of trigger.test.mts would take gigabytes.
 			N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',

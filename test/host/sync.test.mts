@@ -10,6 +10,7 @@ import {
 	outputOf,
 	startInstance,
 	startMilliseconds,
+	tested,
 	type OwnInstance,
 } from './instance.mts';
 
@@ -24,10 +25,13 @@ jest.setTimeout(300_000);
 
 let instance: OwnInstance;
 let id: string;
+let batchId: string;
 
 beforeAll(async () => {
 	instance = await startInstance({}, users);
-	id = (await addExamples(instance)).exampleId('nightly-sync');
+	const { exampleId } = await addExamples(instance);
+	id = exampleId('nightly-sync');
+	batchId = exampleId('nightly-sync-batch');
 	instance.query('PRAGMA foreign_keys = OFF');
 	await settings({ usersPerBatch: 4 });
 }, startMilliseconds);
@@ -350,4 +354,11 @@ describe('bad input', () => {
 		expect(outcome(await sync())).toMatchObject(unchanged);
 		await change('All users', paged({}));
 	});
+});
+
+it('is activated, with the workflow that it calls', async () => {
+	// What a published workflow calls has to be published, too; n8n 1 neither asks for it nor allows it.
+	if (tested !== '1') await instance.api.activateWorkflow(batchId);
+	await instance.api.activateWorkflow(id);
+	expect((await instance.api.readWorkflow(id)).active).toBe(true);
 });

@@ -8,7 +8,6 @@ import type { INode } from 'n8n-workflow';
 import { connectExamples } from '../../host/events.mts';
 import { projectRoot } from '../../host/paths.mts';
 import type { CredentialDefinition, Execution } from '../../host/rest.mts';
-import { withValues } from '../../host/workflow.mts';
 import { prepareWorkspace } from '../../host/workspace.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startMailServer, type MailServer } from '../support/mailServer.mts';
@@ -298,29 +297,6 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	}
 	const reason = expect.stringContaining('nothing at this address') as string;
 	expect(jsonOf(execution, 'Not exported')).toEqual([{ resumeId: broken, reason }]);
-});
-
-const workers = 'nightly-sync-across-workers';
-example(workers, 'has each batch done by a request to itself', async () => {
-	const values = {
-		usersPerBatch: 20,
-		batchesAtOnce: 2,
-		batchUrl: await urlOf(workers),
-	};
-	await change(workers, (node) => (node.name === 'Settings' ? withValues(node, values) : node));
-	// What a published workflow calls has to be published, too; n8n 1 neither asks for it nor allows it.
-	if (tested !== '1') await activate('nightly-sync-batch');
-	await activate(workers);
-	instance.sandbox.faults.add({ path: '/user/user-002/resumes', answer: gone });
-	const execution = await run(workers, 'Every night');
-	await instance.api.deactivateWorkflow(instance.exampleId(workers));
-	const failed = expect.stringMatching(/^Their resumes of user-002: /) as string;
-	const saved = instance.query("SELECT id FROM resumes WHERE user_id <> 'user-002'").length;
-	expect(jsonOf(execution, 'Summary')).toMatchObject([
-		{ users: 60, saved, gone: '', failures: 1, failed },
-	]);
-	const sent = execution.data.resultData.runData['Send a batch']!;
-	expect(sent.map(({ data }) => data?.main?.[0]?.length)).toEqual([2, 1]);
 });
 
 /** What the model was told of its last calls, in their order. */

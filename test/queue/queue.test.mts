@@ -1,12 +1,5 @@
 import { byStatus, deliver, events } from './deliveries.mts';
-import {
-	countByWorker,
-	DeliveryLog,
-	endedExecutions,
-	until,
-	type Execution,
-} from './executions.mts';
-import { activateNightly, nightMilliseconds, type Nightly } from './nightly.mts';
+import { countByWorker, DeliveryLog, endedExecutions, type Execution } from './executions.mts';
 import { startMilliseconds, startTopology, type Topology } from './topology.mts';
 import {
 	addUsers,
@@ -17,10 +10,9 @@ import {
 	upgradesOf,
 } from './upgrades.mts';
 
-/** n8n 2 in queue mode: deliveries, upgrades, the nightly sync, and processes that end. */
+/** n8n 2 in queue mode: deliveries, upgrades, and processes that end. */
 
 let topology: Topology;
-let nightly: Nightly;
 
 beforeAll(async () => {
 	topology = await startTopology(2, killNoticedSooner);
@@ -42,29 +34,7 @@ test('500 deliveries, 50 side by side, are 500 executions', async () => {
 	expect(deliveries.ids).toEqual(new Set(bodies.map(({ eventId }) => eventId)));
 }, 600_000);
 
-/** Each resume has one row. */
-async function expectOneRowEach(): Promise<void> {
-	const { api, sandbox } = topology;
-	const table = (await api.listDataTables()).find(({ name }) => name === 'Synced resumes')!;
-	const rows = (await api.readRows(table.id)).map(
-		({ resumeId, userId }) => `${resumeId} ${userId}`,
-	);
-	const resumes = sandbox.database.prepare('SELECT id, user_id AS userId FROM resumes').all();
-	expect(rows.sort()).toEqual(resumes.map(({ id, userId }) => `${id} ${userId}`).sort());
-}
-
-test('two workers do a nightly sync together', async () => {
-	nightly = await activateNightly(topology, 10);
-	const first = await nightly.ended(await nightly.start());
-	const saved = topology.sandbox.database.prepare('SELECT id FROM resumes').all().length;
-	expect(first.summary).toMatchObject({ saved, failures: 0 });
-	expect(Math.min(...first.batches)).toBeGreaterThan(1);
-	await expectOneRowEach();
-	const second = await nightly.ended(await nightly.start());
-	expect(second.summary).toMatchObject({ saved: 0, gone: '', failures: 0 });
-}, 300_000);
-
-test('a killed worker and a restarted main process lose no delivery, no upgrade and no batch', async () => {
+test('a killed worker and a restarted main process lose no delivery', async () => {
 	const [email] = addUsers(topology, 'killed', 1) as [string];
 	const upgrade = await sendSlowUpgrade(topology, email);
 	const { workflowId, url } = await topology.activate();
@@ -81,17 +51,9 @@ test('a killed worker and a restarted main process lose no delivery, no upgrade 
 
 	let isOver = false;
 	const disturb = async () => {
-		topology.sandbox.database.exec("UPDATE sections SET content = content || ' and more'");
-		const { requests } = topology.sandbox;
-		const before = requests.length;
-		const id = await nightly.start();
-		await until('some scores are asked for', nightMilliseconds, () =>
-			requests.slice(before).some(({ url }) => url.endsWith('/score')) ? true : undefined,
-		);
 		await upgrade.worker.kill();
-		await nightly.ended(id);
 		await topology.main.n8n.stop();
-		await topology.main.startAgain();
+		await Promise.all([topology.main.startAgain(), upgrade.worker.startAgain()]);
 	};
 	await sendSome();
 	const disturbed = disturb().finally(() => (isOver = true));
@@ -104,13 +66,6 @@ test('a killed worker and a restarted main process lose no delivery, no upgrade 
 	await endedExecutions(topology, workflowId, ids.size);
 	await endedExecutions(topology, upgrade.workflowId, 1);
 	expect(upgradesOf(topology, [email])).toHaveLength(1);
-
-	// The next night does what the killed worker had, and one worker is enough for it.
-	const { summary, batches } = await nightly.ended(await nightly.start());
-	expect(summary).toMatchObject({ gone: '', failures: 0 });
-	expect(batches[topology.workers.indexOf(upgrade.worker)]).toBe(0);
-	await expectOneRowEach();
-	await upgrade.worker.startAgain();
 }, 600_000);
 
 test('500 upgrades that are spread over the workers are sent once each', async () => {
