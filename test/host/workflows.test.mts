@@ -5,10 +5,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import axios from 'axios';
 import type { INode } from 'n8n-workflow';
-import { connectExamples } from '../../host/events.mts';
 import { projectRoot } from '../../host/paths.mts';
 import type { CredentialDefinition, Execution } from '../../host/rest.mts';
-import { prepareWorkspace } from '../../host/workspace.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startMailServer, type MailServer } from '../support/mailServer.mts';
 import { startScriptedModel, type ScriptedModel } from '../support/scriptedModel.mts';
@@ -103,29 +101,6 @@ async function post(file: string, body: object, secret = webhookSecret) {
 	const options = { headers, proxy: false, validateStatus: null } as const;
 	return await axios.post(await urlOf(file), body, options);
 }
-
-it('is set up once, however often the launcher runs', async () => {
-	const { api, url, sandbox, examples } = instance;
-	const { baseUrl, webhooks } = sandbox;
-	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret: '' };
-	expect(await prepareWorkspace(api, access)).toEqual(examples);
-	const all = [api.listWorkflows(), api.listCredentials(), api.listDataTables()];
-	const names = (await Promise.all(all)).flat().map(({ name }) => name);
-	const ours = [...examples.map(({ name }) => name), 'Resume Management Sandbox', 'Resume scores'];
-	expect(names.filter((name) => ours.includes(name)).sort()).toEqual(ours.sort());
-
-	const route = { api, editorUrl: url, webhooks, secret: webhookSecret };
-	const registered = webhooks.list();
-	expect(await connectExamples(route, examples)).toEqual([]);
-	expect(webhooks.list()).toEqual(registered);
-	expect(registered).toMatchObject([{ style: 'header', headerName: 'X-Webhook-Secret' }]);
-
-	// n8n on another port: the address from before would reach nobody.
-	const editorUrl = 'http://127.0.0.1:1';
-	await connectExamples({ ...route, editorUrl }, examples);
-	expect(webhooks.list().map((webhook) => new URL(webhook.url).origin)).toEqual([editorUrl]);
-	await connectExamples(route, examples);
-});
 
 example('plan-upgrade', 'upgrades whom it can and says why it could not', async () => {
 	const execution = await run('plan-upgrade', 'Start');
