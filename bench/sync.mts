@@ -34,7 +34,7 @@ const report = reportTo(process.stderr);
 await buildPackage(report);
 const rows = [head];
 for (const users of (given ?? '100,1000,10000').split(',').map(Number)) {
-	const sandbox = await startSandbox({ port: 0, users, latency: 5, record: true });
+	const sandbox = await startSandbox({ port: 0, users, record: true });
 	const instance = await report('Starting n8n', async () => await startInstance());
 	try {
 		for (const row of await measure(instance, sandbox)) rows.push([number(users), ...row]);
@@ -49,6 +49,8 @@ if (given === undefined) await writeBlock('docs/scaling.md', 'measured', table(r
 /** The rest of a row for each night. */
 async function measure(instance: Instance, sandbox: Sandbox): Promise<string[][]> {
 	const { database, faults, requests } = sandbox;
+	const slow = { delayMs: 5 };
+	faults.add(slow);
 	await instance.restart(env);
 	const access = {
 		baseUrl: sandbox.baseUrl,
@@ -97,11 +99,14 @@ async function measure(instance: Instance, sandbox: Sandbox): Promise<string[][]
 
 	const nights = [await step('First night'), await step('Nothing has changed')];
 	change(50);
+	faults.clear();
 	for (const { id } of database.prepare('SELECT id FROM users WHERE rowid % 100 = 1').all()) {
-		faults.add({ path: `/user/${String(id)}/resumes`, answer: { status: 500 } });
+		faults.add({ ...slow, path: `/user/${String(id)}/resumes`, answer: { status: 500 } });
 	}
+	faults.add(slow);
 	nights.push(await step('2% of the resumes have changed, and 1% of the users fail'));
 	faults.clear();
+	faults.add(slow);
 	nights.push(await step('The night after that'));
 
 	// Killed once half of what has changed is scored.

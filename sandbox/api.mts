@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { AI_TOKENS, PLANS, SANDBOX_KEYS, SANDBOX_PLANS } from './catalogue.mts';
+import { AI_CREDITS, PLAN_DAYS, SANDBOX_KEYS, SANDBOX_PLANS } from './catalogue.mts';
 import { createPdf } from './pdf.mts';
 import { scoreResume } from './score.mts';
 import type { NewResume, Store, User } from './store.mts';
@@ -102,16 +102,15 @@ export function apiRoutes(scope: FastifyInstance, store: Store): void {
 }
 
 function upgradePlan(store: Store, body: Record<string, unknown>) {
-	const plan = PLANS.find(({ id }) => id === body.planId);
-	if (plan === undefined) throw planUpgradeError('plan-upgrade-2');
+	const { planId, aiTokenId } = body;
+	if (!PLAN_DAYS.has(planId)) throw planUpgradeError('plan-upgrade-2');
 	const nobody = new ServiceError('sandbox-unknown-email', 'No user has this e-mail address.');
 	const user = userOf(store, body, nobody);
-	const token = AI_TOKENS.find(({ id }) => id === body.aiTokenId);
-	if (body.aiTokenId !== undefined && token === undefined) {
+	if (aiTokenId !== undefined && !AI_CREDITS.has(aiTokenId)) {
 		throw new ServiceError('sandbox-unknown-ai-token', 'There is no such aiTokenId.');
 	}
-	if (plan.id === SANDBOX_PLANS.failingPayment) throw planUpgradeError('plan-upgrade-1');
-	return store.upgradeSubscription(user, plan, token);
+	if (planId === SANDBOX_PLANS.failingPayment) throw planUpgradeError('plan-upgrade-1');
+	return store.upgradeSubscription(user, planId as string, aiTokenId as string | undefined);
 }
 
 /** The user that a body names by `email`. */
@@ -141,7 +140,8 @@ async function authenticate({ headers, method, body, routeOptions }: FastifyRequ
 	}
 	const [, key = ''] = /^Bearer (\S+)$/.exec(String(headers.authentication)) ?? [];
 	const isUpgrade = routeOptions.url === BASE_PATH + UPGRADE;
-	if (isUserToken(key)) {
+	// Three parts make a JSON Web Token.
+	if (key.split('.').length === 3) {
 		if (isUpgrade) throw planUpgradeError('plan-upgrade-4');
 		throw new ServiceError('sandbox-token-type', 'A user token is not a private API key.');
 	}
@@ -157,28 +157,16 @@ async function authenticate({ headers, method, body, routeOptions }: FastifyRequ
 	}
 }
 
-/** Tells user tokens from private keys and from forged ones; the tokens open nothing. */
-const TOKEN_SECRET = 'sandbox-user-token-secret';
-
-/** @returns a JSON Web Token (HS256) that ends after an hour */
+/** @returns a JSON Web Token (HS256) that ends after an hour; it opens nothing */
 function createToken(claims: object): string {
 	const now = Math.floor(Date.now() / 1000);
-	const content = [
+	const parts = [
 		{ alg: 'HS256', typ: 'JWT' },
 		{ ...claims, iat: now, exp: now + 60 * 60 },
-	]
-		.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-		.join('.');
-	return `${content}.${signToken(content)}`;
-}
-
-function isUserToken(token: string): boolean {
-	const end = token.lastIndexOf('.');
-	return end > 0 && token.slice(end + 1) === signToken(token.slice(0, end));
-}
-
-function signToken(content: string): string {
-	return createHmac('sha256', TOKEN_SECRET).update(content).digest('base64url');
+	];
+	const content = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+	const signature = createHmac('sha256', 'sandbox').update(content.join('.')).digest('base64url');
+	return [...content, signature].join('.');
 }
 
 /**

@@ -17,7 +17,6 @@ Usage: npm run sandbox -- [switches]
   --in-memory      keep the data in memory only
   --reset          fill the database anew
   --users <number> fill a new database with so many users, 2.5 resumes each (default: ${SEED_USERS})
-  --latency <ms>   hold each answer back for so many milliseconds (default: 0)
   --help           show this text
 `;
 
@@ -30,7 +29,6 @@ async function run(): Promise<void> {
 			'in-memory': { type: 'boolean', default: false },
 			reset: { type: 'boolean', default: false },
 			users: { type: 'string' },
-			latency: { type: 'string', default: '0' },
 			help: { type: 'boolean', default: false },
 		},
 		HELP,
@@ -44,7 +42,6 @@ async function run(): Promise<void> {
 	const sandbox = await startSandbox({
 		port: readNumber('port', switches.port, 0, 65_535),
 		users: users === undefined ? undefined : readNumber('users', users, 1, 1_000_000),
-		latency: readNumber('latency', switches.latency, 0, 600_000),
 		file: data,
 		reset: switches.reset,
 	});

@@ -25,8 +25,6 @@ export interface SandboxOptions {
 	reset?: boolean;
 	/** How many users there are, 2.5 resumes each; a new database is filled with 60 when missing. */
 	users?: number;
-	/** Milliseconds that each answer of the partner API is held back; 0 when missing. */
-	latency?: number;
 	/** Keep every request in `requests`. */
 	record?: boolean;
 	/** Milliseconds between the first attempt of a delivery and the second; 1000 when missing. */
@@ -108,7 +106,7 @@ function createApp(
 	store: Store,
 	webhooks: Webhooks,
 	faults: Faults,
-	{ latency = 0, record = false }: SandboxOptions,
+	{ record = false }: SandboxOptions,
 	requests: RecordedRequest[],
 ) {
 	const app = fastify({
@@ -134,13 +132,15 @@ function createApp(
 		requests.push({ method, url, headers, rawHeaders: raw.rawHeaders, body });
 	});
 	app.setNotFoundHandler(answerUnknownAddress);
-	app.get('/', (_request, reply) => reply.redirect(CONSOLE_PATH));
-	const routes: Array<[prefix: string, (scope: FastifyInstance) => Promise<void> | void]> = [
-		[BASE_PATH, (scope) => (disturb(scope, faults, latency), apiRoutes(scope, store))],
-		['/_sandbox', (scope) => faultRoutes(scope, faults)],
-		[CONSOLE_PATH, (scope) => consoleRoutes(scope, store, webhooks)],
-	];
-	for (const [prefix, add] of routes) app.register(async (scope) => await add(scope), { prefix });
+	app.get('/', (_request, reply) => reply.redirect(`${CONSOLE_PATH}/users`));
+	const api = async (scope: FastifyInstance) => {
+		disturb(scope, faults);
+		apiRoutes(scope, store);
+	};
+	app.register(api, { prefix: BASE_PATH });
+	app.register(async (scope) => faultRoutes(scope, faults), { prefix: '/_sandbox' });
+	const pages = async (scope: FastifyInstance) => await consoleRoutes(scope, store, webhooks);
+	app.register(pages, { prefix: CONSOLE_PATH });
 	return app;
 }
 
