@@ -7,7 +7,6 @@ import { startN8n, type N8n } from '../host/n8n.mts';
 import { reportTo } from '../host/progress.mts';
 import { EditorApi, type CredentialDefinition, type WorkflowDefinition } from '../host/rest.mts';
 import { owner } from '../host/workspace.mts';
-import { packBefore } from './before.mts';
 import { memory, resetPeak } from './memory.mts';
 
 export interface Run {
@@ -47,15 +46,12 @@ const env = {
 	N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',
 };
 
-/** @param commit whose package is installed, too: see `before.mts` */
-export async function startInstance(commit?: string): Promise<Instance> {
+export async function startInstance(): Promise<Instance> {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-bench-'));
 	const userFolder = join(folder, 'n8n');
 	const host = await installHost(2, reportTo(process.stderr));
 	const manifest = await readFile(join(host.folder, 'node_modules/n8n/package.json'), 'utf8');
-	const tarball = await packPackage(folder);
-	await installPackage(userFolder, tarball);
-	if (commit) await installPackage(userFolder, await packBefore(commit, folder));
+	await installPackage(userFolder, await packPackage(folder));
 
 	const start = async (more: Record<string, string> = {}) => {
 		const n8n = await startN8n({ host, userFolder, env: { ...env, ...more } });

@@ -59,16 +59,19 @@ async function measure(instance: Instance, sandbox: Sandbox): Promise<string[][]
 	};
 	const examples = await prepareWorkspace(instance.api, access);
 	const { id } = examples.find(({ file }) => file === 'nightly-sync')!;
+	const start = async () => {
+		requests.length = 0;
+		await instance.api.runWorkflow(id, 'Every night');
+	};
 	const resident = async () => (await memory(instance.n8n.pid)).resident;
 	let before = await resident();
 
 	const night = async (title: string): Promise<string[]> => {
 		const { api, n8n } = instance;
 		await resetPeak(n8n.pid);
-		requests.length = 0;
 		const processor = await processorSeconds(n8n.pid);
 		const began = performance.now();
-		await api.runWorkflow(id, 'Every night');
+		await start();
 		const isAtWork = async () =>
 			(await api.listExecutions(id)).some(({ status }) => /new|running/.test(status));
 		while (await isAtWork()) await sleep(100);
@@ -112,8 +115,7 @@ async function measure(instance: Instance, sandbox: Sandbox): Promise<string[][]
 	// Killed once half of what has changed is scored.
 	change(4);
 	const resumes = Number(database.prepare('SELECT count(*) AS count FROM resumes').get()!.count);
-	requests.length = 0;
-	await instance.api.runWorkflow(id, 'Every night');
+	await start();
 	const scored = () => requests.filter(({ url }) => url.endsWith('/score')).length;
 	while (scored() < resumes / 8) await sleep(50);
 	await instance.n8n.kill();
