@@ -1,5 +1,6 @@
 import { cpus, totalmem } from 'node:os';
-import { table, writeBlock } from '../scripts/blocks.mts';
+import { table } from '../scripts/blocks.mts';
+import { writeBlock } from '../scripts/write.mts';
 
 /** Figures of one comparison, a figure for each round. */
 export interface Row {

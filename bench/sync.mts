@@ -12,7 +12,8 @@ import { scoreResume } from '../sandbox/score.mts';
 import { SANDBOX_KEYS } from '../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../sandbox/server.mts';
 import { Store } from '../sandbox/store.mts';
-import { table, writeBlock } from '../scripts/blocks.mts';
+import { table } from '../scripts/blocks.mts';
+import { writeBlock } from '../scripts/write.mts';
 import { startInstance, type Instance } from './instance.mts';
 import { memory, processorSeconds, resetPeak } from './memory.mts';
 

@@ -3,9 +3,14 @@ import { basename, dirname, join, relative } from 'node:path';
 import type { ICredentialType, INode, INodeProperties, INodeType } from 'n8n-workflow';
 import ts from 'typescript';
 import { projectRoot } from '../../host/paths.mts';
-import { readFailures, shown, withFailures } from '../../scripts/failuresTable.mts';
-import { readOperations, withOperations } from '../../scripts/operationsTable.mts';
+import { withBlock } from '../../scripts/blocks.mts';
 import { loadClass, readManifest } from '../../scripts/builtPackage.mts';
+import {
+	generatedTables,
+	readFailures,
+	readOperations,
+	shown,
+} from '../../scripts/generatedTables.mts';
 
 /** What people read, held against what there is. */
 
@@ -39,10 +44,15 @@ function all(text: string, pattern: RegExp): string[] {
 	return Array.from(text.matchAll(pattern), ([, found]) => found!);
 }
 
-it("shows the node's operations in README as `npm run docs` writes them", () => {
-	const readme = read('README.md');
-	expect(readme).toBe(withOperations(readme, projectRoot));
-});
+it.each(generatedTables(projectRoot))(
+	'has $block in $page as `npm run docs` writes it',
+	({ page, block, content }) => {
+		// Prettier escapes what Markdown would take for more than text.
+		const plain = (text: string) =>
+			text.replace(/\\/g, '').replace(/ +/g, ' ').replace(/-{3,}/g, '---');
+		expect(plain(read(page))).toBe(plain(withBlock(read(page), block, content)));
+	},
+);
 
 it('shows every example workflow, and its picture, in docs/examples.md', () => {
 	const page = read('docs/examples.md');
@@ -205,14 +215,6 @@ function anchors(file: string): string[] {
 }
 
 describe('messages', () => {
-	it('are in docs/errors.md as `npm run docs` writes them', () => {
-		// Prettier escapes what Markdown would take for more than text.
-		const plain = (text: string) =>
-			text.replace(/\\/g, '').replace(/ +/g, ' ').replace(/-{3,}/g, '---');
-		const page = read('docs/errors.md');
-		expect(plain(page)).toBe(plain(withFailures(page, projectRoot)));
-	});
-
 	it('of the trigger are in docs/errors.md in the words of the code', () => {
 		const source = read('nodes/ResumeManagementTrigger/settings.ts');
 		const [, section] = read('docs/errors.md').split('## The trigger');

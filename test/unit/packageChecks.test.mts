@@ -82,13 +82,6 @@ async function breakPackage(file: string, change: (before: string) => string | u
 	return folder;
 }
 
-it('finds a node that is not declared', async () => {
-	const declaration = /,\s*"dist\/nodes\/ResumeManagementTrigger[^"]*"/;
-	const folder = await breakPackage(manifest, (text) => text.replace(declaration, ''));
-	const found = await findings({ ...packed, folder });
-	expect(found).toContain(`${trigger}.js is not declared in package.json.`);
-});
-
 it('finds a tarball that is too large', async () => {
 	const tarball = join(root, 'large.tgz');
 	await cp(packed.tarball, tarball);
