@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { access, compare, defaultParallel, inRounds, type Bench } from './rounds.mts';
-import type { Row } from './report.mts';
+import type { Guard, Row } from './report.mts';
 import { allItems, httpRequest, ours } from './workflows.mts';
 
 /** Reads, whose time is mostly that of expressions and credentials. */
@@ -8,13 +8,12 @@ export async function reads(
 	bench: Bench,
 	items: number,
 	latency: number,
-	{ parallel = defaultParallel, ...more }: Partial<Row> & { parallel?: number } = {},
+	{ parallel = defaultParallel, ...more }: Guard & { parallel?: number } = {},
 ): Promise<Row> {
 	const { baseUrl, own, http } = await readers(bench, latency);
 	return await compare(bench, {
 		title: `Read ${items.toLocaleString('en')} users, ${latency} ms each, ${parallel} side by side`,
-		bound: more.bound,
-		unguarded: more.unguarded,
+		...more,
 		ours: allItems(own({ maxParallelRequests: parallel }), items),
 		theirs: allItems(http, items),
 		floor: { count: items, parallel, url: (item) => `${baseUrl}/user/${item}` },

@@ -3,7 +3,7 @@ import { table } from '../scripts/blocks.mts';
 import { writeBlock } from '../scripts/write.mts';
 
 /** Figures of one comparison, a figure for each round. */
-export interface Row {
+export interface Row extends Guard {
 	title: string;
 	unit: 'ms' | 'MB' | 'per second' | 'µs per item';
 	ours: number[];
@@ -11,6 +11,10 @@ export interface Row {
 	theirs?: number[];
 	/** Of a client that does nothing else. */
 	floor?: number[];
+}
+
+/** What a row has to reach. */
+export interface Guard {
 	/** Either how many times better than theirs ours has to be, or our highest figure. */
 	bound?: { ratio: number } | { atMost: number };
 	/** Why the run does not fail where the bound is missed, in a sentence. */

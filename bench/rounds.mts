@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { json } from 'node:stream/consumers';
 import type { Instance, Measured, Run } from './instance.mts';
-import type { Row } from './report.mts';
+import type { Guard, Row } from './report.mts';
 import type { Service } from './service.mts';
 
 /** What every comparison needs. */
@@ -46,7 +46,8 @@ export async function access({ instance, service }: Bench, latency: number) {
 export const times = (runs: Run[]) => runs.map(({ milliseconds }) => milliseconds);
 
 /** What is held against what, and what a client alone takes. */
-interface Comparison extends Pick<Row, 'title' | 'bound' | 'unguarded'> {
+interface Comparison extends Guard {
+	title: string;
 	ours: Measured;
 	theirs: Measured;
 	floor?: Requests;

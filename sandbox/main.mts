@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 
 import { readNumber, readOptions } from '../host/commandLine.mts';
 import { dataFolder } from '../host/paths.mts';
-import { describeError, Trouble } from '../host/trouble.mts';
+import { describeError } from '../host/trouble.mts';
 import { SANDBOX_AI_TOKENS, SANDBOX_KEYS, SANDBOX_PLANS, SEED_USERS } from './seed.mts';
 import { DEFAULT_PORT, startSandbox } from './server.mts';
 
@@ -20,7 +20,7 @@ Usage: npm run sandbox -- [switches]
   --help           show this text
 `;
 
-/** @throws {Trouble} a switch is unknown or its value cannot be used */
+/** @throws a switch is unknown or its value cannot be used */
 async function run(): Promise<void> {
 	const switches = readOptions(
 		{
@@ -28,20 +28,17 @@ async function run(): Promise<void> {
 			file: { type: 'string' },
 			'in-memory': { type: 'boolean', default: false },
 			reset: { type: 'boolean', default: false },
-			users: { type: 'string' },
+			users: { type: 'string', default: String(SEED_USERS) },
 			help: { type: 'boolean', default: false },
 		},
 		HELP,
 	);
-	const { file, users, 'in-memory': inMemory } = switches;
+	const { file, 'in-memory': inMemory } = switches;
 	if (switches.help) return console.log(HELP);
-	if (inMemory && file !== undefined) {
-		throw new Trouble('Use either --file or --in-memory, not both.');
-	}
 	const data = inMemory ? ':memory:' : resolve(file ?? defaultFile);
 	const sandbox = await startSandbox({
 		port: readNumber('port', switches.port, 0, 65_535),
-		users: users === undefined ? undefined : readNumber('users', users, 1, 1_000_000),
+		users: readNumber('users', switches.users, 1, 1_000_000),
 		file: data,
 		reset: switches.reset,
 	});

@@ -104,8 +104,7 @@ export class Store {
 
 	/** @returns the resume as a later read returns it */
 	createResume(userId: string, resume: NewResume): Resume {
-		const id = inTransaction(this.#sql.db, () => this.addResume(userId, resume));
-		return this.findResume(id) as Resume;
+		return inTransaction(this.#sql.db, () => this.findResume(this.addResume(userId, resume))!);
 	}
 
 	/** To be run in a transaction; answers the new ID. */
