@@ -30,26 +30,19 @@ it.each(operationsOf(document))(
 	},
 );
 
-it.each([
-	['plan-upgrade-1', 'stripe error'],
-	['plan-upgrade-2', 'wrong plan ID'],
-	['plan-upgrade-3', 'unauthorized token'],
-	['plan-upgrade-4', 'token type error'],
-])('ties %s to its message', (errorCode, errorMessage) => {
-	const error = { status: 'error', errorCode, errorMessage };
-	expect(judgeSchema('PlanUpgradeError', error)).toEqual([]);
-	expect(judgeSchema('PlanUpgradeError', { ...error, errorMessage: 'other' })).not.toEqual([]);
+it('ties each error of plan upgrade to its message', () => {
+	const messages = ['stripe error', 'wrong plan ID', 'unauthorized token', 'token type error'];
+	for (const [index, errorMessage] of messages.entries()) {
+		const error = { status: 'error', errorCode: `plan-upgrade-${index + 1}`, errorMessage };
+		expect(judgeSchema('PlanUpgradeError', error)).toEqual([]);
+		expect(judgeSchema('PlanUpgradeError', { ...error, errorMessage: '?' })).not.toEqual([]);
+	}
 });
 
 it('accepts unknown properties everywhere', () => {
-	const closed = Object.entries(document.components.schemas).filter(
-		([, schema]) =>
-			!(
-				'oneOf' in schema ||
-				('additionalProperties' in schema && schema.additionalProperties === true)
-			),
-	);
-	expect(closed).toEqual([]);
+	for (const schema of Object.values(document.components.schemas)) {
+		if (!('oneOf' in schema)) expect(schema).toMatchObject({ additionalProperties: true });
+	}
 });
 
 it('wants a subscription record whole and in seconds', () => {
