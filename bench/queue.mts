@@ -13,22 +13,18 @@ import {
 	endedExecutions,
 	type Execution,
 } from '../test/queue/executions.mts';
-import { activateNightly } from '../test/queue/nightly.mts';
 import { startTopology, type QueueProcess, type Topology } from '../test/queue/topology.mts';
 import { userGet } from '../test/support/parameters.mts';
 import { summarize } from './report.mts';
-
-const users = 400;
 
 /** A line of the table that is printed at the end. */
 type Line = [measured: string, result: string];
 
 await buildPackage(reportTo(process.stderr));
-const topology = await startTopology(2, {}, users);
+const topology = await startTopology(2);
 const lines: Line[] = [];
 try {
 	lines.push(...(await burst(topology, 2_000, 100)));
-	lines.push(...(await nights(topology)));
 	lines.push(...(await oneWorker(topology)));
 } finally {
 	await topology.close();
@@ -52,22 +48,6 @@ async function burst(topology: Topology, count: number, perSecond: number): Prom
 		['… executions by worker', countByWorker(topology, executions).join(' + ')],
 		['… until all executions had ended', `${seconds.toFixed()} s`],
 	];
-}
-
-/** Nights in which everything is new, and in which nothing has changed, with two workers. */
-async function nights(topology: Topology): Promise<Line[]> {
-	const { requests } = topology.sandbox;
-	const nightly = await activateNightly(topology);
-	const measured: Line[] = [];
-	for (const title of ['first night', 'nothing has changed']) {
-		requests.length = 0;
-		const started = Date.now();
-		const { batches } = await nightly.ended(await nightly.start());
-		const rate = (requests.length * 1_000) / (Date.now() - started);
-		const result = `${rate.toFixed()} requests a second, batches ${batches.join(' + ')}`;
-		measured.push([`Sync of ${users} users, two workers: ${title}`, result]);
-	}
-	return measured;
 }
 
 async function oneWorker(topology: Topology): Promise<Line[]> {

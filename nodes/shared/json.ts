@@ -162,25 +162,29 @@ export function isRounded(inexact: string): boolean {
  * a finite number, a boolean, null, a list, a plain object or a valid date. A property may be undefined,
  * which leaves it out.
  */
-export function jsonProblem(
-	value: unknown,
-	levels = DEEPEST,
-): 'digitsLost' | 'notJson' | undefined {
-	if (typeof value === 'number') {
-		if (isExactNumber(value)) return undefined;
-		return Number.isFinite(value) ? 'digitsLost' : 'notJson';
+export function jsonProblem(value: unknown): 'digitsLost' | 'notJson' | undefined {
+	let problem: 'digitsLost' | 'notJson' | undefined;
+	try {
+		JSON.stringify(value, function (this: Record<string, unknown>, name, written: unknown) {
+			problem ??= problemOf(this[name], written, Array.isArray(this));
+			return written;
+		});
+	} catch {
+		return 'notJson';
 	}
-	if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined;
-	if (typeof value !== 'object' || levels === 0) return 'notJson';
-	if (isDate(value)) return undefined;
-	if (!Array.isArray(value) && !isPlain(value)) return 'notJson';
-	for (const inner of Object.values(value)) {
-		// In a list, JSON turns it into null.
-		if (inner === undefined && !Array.isArray(value)) continue;
-		const problem = jsonProblem(inner, levels - 1);
-		if (problem) return problem;
+	return problem;
+}
+
+/** @param written what the value's own `toJSON` gives, which is a text of dates that are valid */
+function problemOf(value: unknown, written: unknown, isInList: boolean) {
+	if (typeof written === 'number' && !isExactNumber(written)) {
+		return Number.isFinite(written) ? 'digitsLost' : 'notJson';
 	}
-	return undefined;
+	const isJson =
+		['string', 'number', 'boolean'].includes(typeof written) ||
+		(written === value && (value === null || Array.isArray(value) || isPlain(value))) ||
+		(value === undefined && !isInList);
+	return isJson ? undefined : 'notJson';
 }
 
 /** Whether a value is a plain object, in whatever realm it was made. */
@@ -188,13 +192,4 @@ export function isPlain(value: unknown): value is IDataObject {
 	if (!isObject(value)) return false;
 	const prototype = Object.getPrototypeOf(value) as object | null;
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-/** A valid Date, or one of Luxon's DateTime, which n8n's expressions give. */
-function isDate(value: object): boolean {
-	if (Object.prototype.toString.call(value) === '[object Date]') {
-		return !Number.isNaN((value as Date).getTime());
-	}
-	const { isLuxonDateTime, isValid } = value as { isLuxonDateTime?: boolean; isValid?: boolean };
-	return isLuxonDateTime === true && isValid === true && !isPlain(value);
 }

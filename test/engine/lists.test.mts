@@ -222,8 +222,8 @@ function mustSucceed(one: Service, by: Settings): boolean {
 	const isRight =
 		by.paged && by.knowsParameter && by.knowsCursorPath && MODES[one.kind] === modeOf(one, by);
 	const isPlain = one.beyond === 'empty' && one.cursors !== 'stuck' && one.total !== 'rows';
-	// By offset, a last page of one record is asked for twice where a hidden one is before it.
-	const unseen = one.kind === 'offset' ? /hidden,(hidden|shown$)/ : /hidden,hidden/;
+	// By offset, a last page of one shown record is asked for twice where a hidden one is before it.
+	const unseen = one.kind === 'offset' ? /hidden,(hidden|shown(,hidden)?$)/ : /hidden,hidden/;
 	const isVisible = one.kind === 'cursor' || !unseen.test(one.rows.join());
 	// Overlapping pages need IDs.
 	const isDistinct = one.kinds === 100 && (one.kind !== 'offset' || !one.rows.includes('hidden'));

@@ -8,7 +8,6 @@ import type { INode } from 'n8n-workflow';
 import { connectExamples } from '../../host/events.mts';
 import { projectRoot } from '../../host/paths.mts';
 import type { CredentialDefinition, Execution } from '../../host/rest.mts';
-import { withValues } from '../../host/workflow.mts';
 import { prepareWorkspace } from '../../host/workspace.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startMailServer, type MailServer } from '../support/mailServer.mts';
@@ -400,28 +399,6 @@ describe('nightly-sync.json', () => {
 		while ((await nights()) === before) await sleep(200);
 		await instance.api.deactivateWorkflow(instance.exampleId(file));
 	});
-});
-
-const workers = 'nightly-sync-across-workers';
-example(workers, 'has each batch done by a request to itself', async () => {
-	const values = {
-		usersPerBatch: 20,
-		batchesAtOnce: 2,
-		batchUrl: await urlOf(workers),
-	};
-	await change(workers, (node) => (node.name === 'Settings' ? withValues(node, values) : node));
-	await publishBatch();
-	await activate(workers);
-	saveSection('resume-040', 'Written once more.');
-	instance.sandbox.faults.add({ path: '/user/user-002/resumes', answer: gone });
-	const execution = await run(workers, 'Every night');
-	await instance.api.deactivateWorkflow(instance.exampleId(workers));
-	const failed = expect.stringMatching(/^Their resumes of user-002: /) as string;
-	expect(jsonOf(execution, 'Summary')).toMatchObject([
-		{ users: 60, saved: 1, gone: '', failures: 1, failed },
-	]);
-	const sent = execution.data.resultData.runData['Send a batch']!;
-	expect(sent.map(({ data }) => data?.main?.[0]?.length)).toEqual([2, 1]);
 });
 
 /** What the model was told of its last calls, in their order. */

@@ -50,12 +50,10 @@ const workerNiceness = 10;
 /**
  * @param major of n8n
  * @param env more of n8n's environment variables, for every process
- * @param users of the sandbox
  */
 export async function startTopology(
 	major: number,
 	env: Record<string, string> = {},
-	users?: number,
 ): Promise<Topology> {
 	const cleanups: Array<() => Promise<void>> = [];
 	const close = async () => {
@@ -66,7 +64,7 @@ export async function startTopology(
 		cleanups.push(services.remove);
 		const folder = await mkdtemp(join(tmpdir(), 'resume-management-queue-'));
 		cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
-		const sandbox = await startSandbox({ port: 0, record: true, users });
+		const sandbox = await startSandbox({ port: 0, record: true });
 		cleanups.push(sandbox.close);
 		const host = await installHost(major, reportTo(process.stderr));
 		const withPackage = join(folder, 'package');

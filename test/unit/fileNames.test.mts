@@ -1,4 +1,3 @@
-import { parse } from 'content-disposition';
 import fc from 'fast-check';
 
 import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/output/fileName.ts';
@@ -6,58 +5,13 @@ import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/outp
 const nameOf = (header: string) => readDisposition(header).names[0] ?? '';
 
 describe('the file name of a Content-Disposition header', () => {
-	const pieces = fc.constantFrom(
-		...['cv.pdf', 'My Resume.pdf', 'foo', '%C3%A9', '%E2%82%AC', '%c3%a4', '%E9', '%5c', '%2541'],
-		...['%zz', '%', 'é', '.', ',', '[1](2)', ':', '/', '=?', ' ', '\t', "'", "''", '*', '@', '0'],
-	);
-	const textOf = (...more: string[]) =>
-		fc
-			.array(fc.oneof(pieces, fc.constantFrom('cv', ...more)), { maxLength: 4 })
-			.map((all) => all.join(''));
-	const value = fc.oneof(
-		textOf('\\"', '\\\\', '\\o', ';', '=').map((text) => `"${text}"`),
-		textOf('"', '\\', '=').map((text) => `c${text}`),
-		fc
-			.tuple(
-				fc.constantFrom("UTF-8''", "utf8''", "iso-8859-1'en'", "ISO-8859-2''", "''", "UTF-8'"),
-				textOf(),
-			)
-			.map((parts) => parts.join('')),
-	);
-	const parameter = fc
-		.tuple(
-			fc.constantFrom('; ', ';', ' ; \t'),
-			fc.constantFrom('filename', 'FileName', 'filename*', 'filename *', 'filename*0', 'x'),
-			fc.constantFrom('=', '=', ' =', '= '),
-			value,
-		)
-		.map((parts) => parts.join(''));
-	const start = fc.constantFrom('attachment', 'inline', '"attachment"', 'x=y', '');
-	const header = fc
-		.tuple(start, fc.array(parameter, { maxLength: 3 }), fc.constantFrom('', ';', '"'))
-		.map(([type, parameters, end]) => type + parameters.join('') + end);
-
-	test('is what jshttp/content-disposition reads from it, whatever stands there', () => {
-		let named = 0;
-		const property = fc.property(header, (text) => {
-			// Where this reads otherwise, as below, and what version 3 has mended there.
-			fc.pre(!/filename\*\s*=\s*("|[^;']*'[^;']*'\s*(;|$))/i.test(text));
-			// A parameter without a name may be read either way.
-			fc.pre(!/iso.*%(?![\da-f]{2})|;\s*=/i.test(text));
-			const name = parse(text).parameters.filename ?? '';
-			expect(nameOf(text)).toBe(name);
-			if (name !== '') named++;
-		});
-		fc.assert(property, { numRuns: 10_000 });
-		expect(named).toBeGreaterThan(1_000);
-	});
-
 	test.each([
 		// Chrome and Firefox take an extended name in quotes, and a service that sends one means it.
 		[`attachment; filename*="UTF-8''%E2%82%AC%20rates.pdf"`, '€ rates.pdf'],
 		['attachment; filename=My Resume.pdf', 'My Resume.pdf'],
-		['attachment; filename=foo.html, attachment; filename=bar.html', 'foo.html, attachment'],
-		['attachment; filename==?ISO-8859-1?Q?foo.html?=', '=?ISO-8859-1?Q?foo.html?='],
+		['attachment; filename="a \\"cv\\"; 1.pdf"', 'a "cv"; 1.pdf'],
+		['inline;FILENAME = cv.pdf ;x=y', 'cv.pdf'],
+		['attachment; xfilename=bar', ''],
 		['attachment filename=bar', ''],
 		['attachment; filename="bar', ''],
 		[`attachment; filename*=UTF-8''%; filename="good.pdf"`, 'good.pdf'],
@@ -104,22 +58,6 @@ describe('a safe file name', () => {
 				expect(safeFileName(safe)).toBe(safe);
 			}),
 			{ numRuns: 2_000 },
-		);
-	});
-
-	test('is cut between characters as they are seen, and keeps its extension', () => {
-		const seen = fc.constantFrom('a', 'é', '漢', '💼', '👩\u200d💻', '🇨🇭', 'n\u0303');
-		const long = fc.array(seen, { minLength: 300, maxLength: 600 }).map((parts) => parts.join(''));
-		fc.assert(
-			fc.property(long, (stem) => {
-				const safe = safeFileName(`${stem}.pdf`);
-				expect(safe).toMatch(/\.pdf$/);
-				expect(Buffer.byteLength(safe)).toBeGreaterThan(220);
-				const segments = (text: string) =>
-					[...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
-				const kept = segments(safe.slice(0, -4));
-				expect(kept).toEqual(segments(stem.normalize('NFC')).slice(0, kept.length));
-			}),
 		);
 	});
 

@@ -57,7 +57,7 @@ async function readAnswer(
 ): Promise<AnswerBody> {
 	const { statusCode, headers } = received;
 	const { secrets } = connection;
-	const bytes = await readBytes(received, connection);
+	const bytes = await readWhole(received, connection);
 	return await inTurn(bytes.length, () => {
 		const text = decodeText(bytes, headers['content-type']);
 		if (text === undefined) throw new Failure('answer.characters', {}, { httpStatus: statusCode });
@@ -83,30 +83,41 @@ export async function inTurn<T>(length: number, parse: () => T): Promise<T> {
 	return await parsed;
 }
 
-async function readBytes(
-	{ statusCode, body }: Received,
-	{ abort, signal }: Connection,
-): Promise<Uint8Array> {
-	const chunks: Uint8Array[] = [];
-	let length = 0;
-	let pausedAt = 0;
-	try {
-		for await (const chunk of body) {
-			length += (chunk as Uint8Array).length;
-			if (length > LONGEST_ANSWER) break;
-			chunks.push(chunk as Uint8Array);
-			if (length - pausedAt < LONG_ANSWER) continue;
-			// Else Node.js reads what has come of all answers in one turn of its event loop.
-			pausedAt = length;
-			await sleep(0);
-		}
-	} catch (error) {
-		throw networkFailure(error, signal);
-	}
-	if (length <= LONGEST_ANSWER) return Buffer.concat(chunks);
-	leave(body, abort);
+async function readWhole({ statusCode, body }: Received, connection: Connection): Promise<Buffer> {
+	const chunks = body[Symbol.asyncIterator]();
+	const { bytes, whole } = await readBytes(chunks, LONGEST_ANSWER + 1).catch((error: unknown) => {
+		throw networkFailure(error, connection.signal);
+	});
+	if (whole) return bytes;
+	leave(body, connection.abort);
 	const megabytes = LONGEST_ANSWER / 1024 / 1024;
 	throw new Failure('answer.tooLong', { megabytes }, { httpStatus: statusCode });
+}
+
+/**
+ * Reads on until there are so many bytes, or no more come.
+ * @param start what has been read before
+ * @returns all bytes, and whether there are no more; or throws what the body's stream threw
+ */
+export async function readBytes(
+	body: AsyncIterator<Uint8Array>,
+	enough: number,
+	start = Buffer.alloc(0),
+): Promise<{ bytes: Buffer<ArrayBuffer>; whole: boolean }> {
+	const chunks: Uint8Array[] = [start];
+	let { length } = start;
+	let pausedAt = length;
+	while (length < enough) {
+		const { value, done } = await body.next();
+		if (done) return { bytes: Buffer.concat(chunks), whole: true };
+		chunks.push(value);
+		length += value.length;
+		if (length - pausedAt < LONG_ANSWER) continue;
+		// Else Node.js reads what has come of all answers in one turn of its event loop.
+		pausedAt = length;
+		await sleep(0);
+	}
+	return { bytes: Buffer.concat(chunks), whole: false };
 }
 
 /** An issued token is a secret, too. */

@@ -3,37 +3,45 @@ const SET_LIST_PATH = '{advice} The answer has the properties: {properties}.';
 const SET_FILE_PATH =
 	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url. The answer has the properties: {properties}.";
 
+const ANSWERED = 'The service answered: {words}';
+
+const LATER = 'Try again later. If this keeps happening, contact your account manager.';
+
+const CHECK_ITEM =
+	"Check this item's parameters and the credential. If this keeps happening, contact your account manager.";
+
+const CHECK_WAY =
+	"Check the credential's Base URL, and whether a proxy or a login page stands between n8n and the service.";
+
+const CHECK_EXPRESSION = 'Check the expression that it comes from.';
+
+const RUN_AGAIN = 'Run it again if it was not meant to be cancelled.';
+
 /**
  * All that can go wrong: for each ID, which is public, what happened and what to do next. `{name}` stands for
  * a value. `npm run docs` writes the tables of docs/errors.md from it, one for each part before the dot.
  */
 export const FAILURES = {
-	'service.error': [
-		'The service answered: {words}',
-		"Check this item's parameters and the credential. If this keeps happening, contact your account manager.{code}",
-	],
+	'service.error': [ANSWERED, `${CHECK_ITEM}{code}`],
 	'service.errorWithoutReason': [
 		'The service answered with an error and gave no reason',
-		"Check this item's parameters and the credential. If this keeps happening, contact your account manager.",
+		CHECK_ITEM,
 	],
 	'service.paymentFailed': [
-		'The service answered: {words}',
+		ANSWERED,
 		'The payment provider reported a failure. Contact your account manager before you send this upgrade again.',
 	],
-	'service.wrongPlan': [
-		'The service answered: {words}',
-		'Use the plan ID exactly as your account manager supplied it.',
-	],
+	'service.wrongPlan': [ANSWERED, 'Use the plan ID exactly as your account manager supplied it.'],
 	'service.unauthorized': [
-		'The service answered: {words}',
+		ANSWERED,
 		"The credential's Private Key is not authorized, or plan upgrades are not arranged for your account: ask your account manager.",
 	],
 	'service.wrongTokenType': [
-		'The service answered: {words}',
+		ANSWERED,
 		"The credential holds a token of another type, such as a user token. Put the private API key into the credential's Private Key field.",
 	],
 	'service.connectFailed': [
-		'The service answered: {words}',
+		ANSWERED,
 		'The service could not issue a token for this user. Check the request body, then contact your account manager with the code.',
 	],
 	'service.rejected': [
@@ -52,10 +60,7 @@ export const FAILURES = {
 		'The service received too many requests (HTTP {status}{page})',
 		'Send fewer at a time, for example with Batching in Request Options, and try again later.',
 	],
-	'service.internalError': [
-		'The service had an internal error (HTTP {status}{page})',
-		'Try again later. If this keeps happening, contact your account manager.',
-	],
+	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
 	'service.unavailable': [
 		'The service is not available (HTTP {status}{page})',
 		'Try again later. If n8n connects through a proxy, the proxy may have sent this answer. If this keeps happening, contact your account manager.',
@@ -65,18 +70,9 @@ export const FAILURES = {
 		"Check the credential's Base URL: it is the final address of the service, with https:// and its version.",
 	],
 
-	'answer.empty': [
-		'The service sent an empty answer',
-		'Try again later. If this keeps happening, contact your account manager.',
-	],
-	'answer.webPage': [
-		'A web page was received in place of JSON',
-		"Check the credential's Base URL, and whether a proxy or a login page stands between n8n and the service.",
-	],
-	'answer.notJson': [
-		'The answer is not JSON',
-		"Check the credential's Base URL, and whether a proxy or a login page stands between n8n and the service.",
-	],
+	'answer.empty': ['The service sent an empty answer', LATER],
+	'answer.webPage': ['A web page was received in place of JSON', CHECK_WAY],
+	'answer.notJson': ['The answer is not JSON', CHECK_WAY],
 	'answer.characters': [
 		"The answer's characters can't be read",
 		'It names a character set that is not known, or is not written in the one that it names. Contact your account manager.',
@@ -96,7 +92,7 @@ export const FAILURES = {
 	],
 	'write.underWay': ['It is being sent at this moment', 'Wait until the other run has ended.'],
 	'write.stopped': [
-		'Not sent, since an earlier item failed',
+		'Not sent, since an earlier item failed: {reason}',
 		'Fix the earlier item, or set On Error to Continue.',
 	],
 	'write.repeated': [
@@ -121,8 +117,8 @@ export const FAILURES = {
 		'Contact your account manager. When the cause is settled, switch on Send Unsettled Keys Again in Options for one run.',
 	],
 	'key.otherRequest': [
-		'This Send Once Key was used for another request: {differences}',
-		'A key stands for one request of one account, and is never sent for another one. Use a key that no other request has, such as the ID of the payment. Nothing was sent for this item.',
+		'This Send Once Key was used for another request',
+		'A key stands for one request of one account: its Base URL, Private Key, operation, path and content. It is never sent for another one. Use a key that no other request has, such as the ID of the payment. Nothing was sent for this item.',
 	],
 
 	'network.hostUnknown': [
@@ -132,10 +128,6 @@ export const FAILURES = {
 	'network.notConnected': [
 		'Could not connect to {host}',
 		"Check the credential's Base URL and the proxy, if there is one, and that n8n may connect to them.",
-	],
-	'network.badAddress': [
-		"The address of {host} can't be used",
-		"Check the credential's Base URL: its host, and its port from 1 to 65535.",
 	],
 	'network.forbidden': [
 		'n8n does not allow connections to {host}',
@@ -153,18 +145,9 @@ export const FAILURES = {
 		'The answer of {host} could not be read',
 		'What arrived is not valid HTTP or badly compressed. Check for a proxy between n8n and the service, and try again later.',
 	],
-	'network.cancelled': [
-		'The execution was cancelled before {host} had answered',
-		'Run it again if it was not meant to be cancelled.',
-	],
-	'network.notSent': [
-		'The execution was cancelled before the request was sent',
-		'Run it again if it was not meant to be cancelled.',
-	],
-	'network.lost': [
-		'The connection to {host} was lost before the answer was complete',
-		'Try again later. If this keeps happening, contact your account manager.',
-	],
+	'network.cancelled': ['The execution was cancelled before {host} had answered', RUN_AGAIN],
+	'network.notSent': ['The execution was cancelled before the request was sent', RUN_AGAIN],
+	'network.lost': ['The connection to {host} was lost before the answer was complete', LATER],
 	'network.proxyRefused': [
 		'The proxy refused to connect to the service (HTTP {status})',
 		'Check the proxy in Request Options, or that of n8n, its user and password, and whether it may connect to the service.',
@@ -200,15 +183,9 @@ export const FAILURES = {
 		"'{field}' holds a number whose digits were lost",
 		'JavaScript keeps at most 16 digits of a number, so this one was rounded before it came to this node. Have it as a text, in quotes, where it comes from.',
 	],
-	'parameter.notABoolean': [
-		"'{field}' is neither true nor false",
-		'Check the expression that it comes from.',
-	],
+	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
 	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
-	'parameter.notAChoice': [
-		"'{field}' is not one of {choices}",
-		'Check the expression that it comes from.',
-	],
+	'parameter.notAChoice': ["'{field}' is not one of {choices}", CHECK_EXPRESSION],
 	'parameter.notAPath': [
 		"'{field}' is not a path below the Base URL",
 		'Enter what follows the Base URL, such as /connect, without an address, "..", empty parts or backslashes, and write a percent sign as %25. What would follow a question mark goes into Query Parameters.',

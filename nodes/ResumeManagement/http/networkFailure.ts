@@ -1,58 +1,35 @@
 import { Failure, type FailureId } from './failure';
 
-interface Kind {
-	/** Codes of Node.js (its documentation of `Error` and `tls`), axios and n8n. */
-	pattern: RegExp;
-	id: FailureId;
-	/** Whether it helps to send the same request again. */
-	transient: boolean;
-	/**
-	 * Codes that only looking up a name, connecting, checking a certificate or reading an address ends in:
-	 * each of these comes before the request leaves. n8n 1 hands on the code of an error and nothing else,
-	 * so there they are the only proof.
-	 */
-	beforeSending?: RegExp;
-}
-
-const KINDS: Kind[] = [
-	{
-		pattern: /^(ENOTFOUND|EAI_)/,
-		id: 'network.hostUnknown',
-		transient: true,
-		beforeSending: /^(ENOTFOUND|EAI_AGAIN|EAI_FAIL|EAI_NODATA|EAI_NONAME)$/,
-	},
-	{
-		pattern: /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/,
-		id: 'network.notConnected',
-		transient: true,
-		beforeSending: /^ECONNREFUSED$/,
-	},
-	{
-		pattern: /^(ERR_INVALID_URL|ERR_SOCKET_BAD_PORT|ERR_UNESCAPED_CHARACTERS)$/,
-		id: 'network.badAddress',
-		transient: false,
-		beforeSending: /./,
-	},
-	{ pattern: /^SsrfBlocked/, id: 'network.forbidden', transient: false, beforeSending: /./ },
-	{
-		pattern:
-			/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ERR_SSL|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED/,
-		id: 'network.notSecure',
-		transient: false,
-		// Of OpenSSL's verification (Node.js, "X509 certificate error codes"), and of the host name's.
-		beforeSending:
-			/^(ERR_TLS_CERT_ALTNAME_INVALID|CERT_(CHAIN_TOO_LONG|HAS_EXPIRED|NOT_YET_VALID|REJECTED|REVOKED|SIGNATURE_FAILURE|UNTRUSTED)|DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_GET_ISSUER_CERT_LOCALLY|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/,
-	},
-	{
-		pattern: /^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
-		id: 'network.timeout',
-		transient: true,
-	},
-	{ pattern: /^(HPE_|Z_)/, id: 'network.garbled', transient: true },
-	{ pattern: /^ERR_CANCELED$/, id: 'network.cancelled', transient: false },
+/**
+ * What went wrong, by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n, and whether it
+ * helps to send the same request again.
+ */
+const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
+	[/^(ENOTFOUND|EAI_)/, 'network.hostUnknown', true],
+	[
+		/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/,
+		'network.notConnected',
+		true,
+	],
+	[/^SsrfBlocked/, 'network.forbidden', false],
+	[
+		/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ERR_SSL|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED/,
+		'network.notSecure',
+		false,
+	],
+	[/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'network.timeout', true],
+	[/^(HPE_|Z_)/, 'network.garbled', true],
+	[/^ERR_CANCELED$/, 'network.cancelled', false],
+	[/^/, 'network.lost', true],
 ];
 
-const LOST: Kind = { pattern: /^/, id: 'network.lost', transient: true };
+/**
+ * Codes that only looking up a name, connecting, or checking a certificate ends in (for the
+ * last, "X509 certificate error codes" of Node.js): each comes before the request leaves. n8n 1 hands on
+ * the code of an error and nothing else, so there they are the only proof.
+ */
+const CODES_BEFORE_SENDING =
+	/^(SsrfBlocked.*|ENOTFOUND|EAI_(AGAIN|FAIL|NODATA|NONAME)|ECONNREFUSED|ERR_TLS_CERT_ALTNAME_INVALID|CERT_[A-Z_]+|DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT|GET_ISSUER_CERT_LOCALLY|VERIFY_LEAF_SIGNATURE))$/;
 
 /** System calls made before there is a connection. */
 const CALLS_BEFORE_SENDING = ['getaddrinfo', 'connect', 'bind'];
@@ -70,7 +47,7 @@ export function networkFailure(
 ): Failure {
 	const causes = causesOf(error);
 	const code = signal?.aborted ? codeOfEnd(signal) : codeOf(causes);
-	const { id, transient } = kindOf(code);
+	const [, id, transient] = KINDS.find(([pattern]) => pattern.test(code))!;
 	const failure = new Failure(
 		id,
 		{ host },
@@ -79,10 +56,6 @@ export function networkFailure(
 	// Not in the message: n8n rewords each message that holds such a code, and would tell the user of a
 	// lost upgrade to send it again (n8n-workflow/src/errors/abstract/node.error.ts).
 	return failure.with({ description: failure.description + (code && ` (${code})`) });
-}
-
-function kindOf(code: string): Kind {
-	return KINDS.find(({ pattern }) => pattern.test(code)) ?? LOST;
 }
 
 /** What an error of Node.js, axios or n8n may carry. */
@@ -107,7 +80,7 @@ interface Cause {
 function isBeforeSending({ name, code, httpCode, syscall, request }: Cause): boolean {
 	return (
 		CALLS_BEFORE_SENDING.includes(String(syscall)) ||
-		[name, code, httpCode].map(String).some((one) => kindOf(one).beforeSending?.test(one)) ||
+		[name, code, httpCode].some((one) => CODES_BEFORE_SENDING.test(String(one))) ||
 		// No socket was assigned: a proxy did not open the way.
 		request?.socket === null ||
 		request?.socket?.connecting === true ||

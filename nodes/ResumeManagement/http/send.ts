@@ -12,7 +12,6 @@ import type { Secrets } from '../../shared/secrets';
 import { readRetryAfter, withRetries } from './attempts';
 import { CREDENTIAL_TYPE, type Credential } from './credential';
 import { Failure } from './failure';
-import { TRANSIENT } from './judge';
 import { networkFailure } from './networkFailure';
 
 /**
@@ -132,13 +131,13 @@ function connect(
  * Sends one request with the private key and follows no redirect. HTTP errors are answers. The body
  * comes as a stream: n8n signs in and sends again when reading the body of a 401 fails (n8n-core's
  * httpRequestWithAuthentication), so it must not be n8n that reads it.
- * @throws Failure when no answer began, or a proxy stood in its way
+ * @throws Failure when no answer began
  */
 async function send(
 	{ context }: Sender,
 	credential: Credential,
 	{ method, path, query, body, file }: HttpRequest,
-	{ http, abort, signal }: Connection,
+	{ http, signal }: Connection,
 ): Promise<Received> {
 	const url = credential.baseUrl + path;
 	const options: IHttpRequestOptions = {
@@ -169,10 +168,7 @@ async function send(
 	} catch (error) {
 		throw networkFailure(error, signal);
 	}
-	const received = { ...answer, body: answer.body as Readable, url };
-	if (!isOfProxy(received)) return received;
-	leave(received.body, abort);
-	throw refusedByProxy(received);
+	return { ...answer, body: answer.body as Readable, url };
 }
 
 /** For files: n8n's client takes a packed body that breaks off for a whole one (`finishFlush` of axios). */
@@ -201,25 +197,4 @@ function onThisMachine(url: string, { proxy }: HttpSettings): Partial<IHttpReque
 	const isV6 = new URL(url).hostname === '[::1]';
 	const agentOptions = { localAddress: isV6 ? '::1' : '127.0.0.1', family: isV6 ? 6 : 4 };
 	return { agentOptions: agentOptions as IHttpRequestOptions['agentOptions'] };
-}
-
-/**
- * Whether a proxy has refused to connect: its answer comes through a socket without TLS (https-proxy-agent).
- * Only n8n 1 shows the socket.
- */
-function isOfProxy({ url, body }: Received): boolean {
-	const { socket } = body as { socket?: { encrypted?: boolean } };
-	return url.startsWith('https:') && socket !== undefined && socket.encrypted !== true;
-}
-
-function refusedByProxy({ statusCode }: Received): Failure {
-	return new Failure(
-		'network.proxyRefused',
-		{ status: statusCode },
-		{
-			httpStatus: statusCode,
-			mayHaveHappened: false,
-			transient: TRANSIENT.includes(statusCode),
-		},
-	);
 }

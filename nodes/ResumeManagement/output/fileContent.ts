@@ -1,5 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
+import { readBytes } from '../http/answer';
 import { type Connection, leave, type Readable } from '../http/send';
 import { fileTypeOf, HEAD_BYTES, SIGNATURE_BYTES } from './fileType';
 
@@ -23,37 +24,19 @@ export async function readContent(
 ): Promise<Content> {
 	const patience = { idle: http.timeout, deadline };
 	const chunks = chunksOf(body, patience, abort);
-	// Chunks may be many and small, so each is copied on arrival.
-	let buffer = Buffer.alloc(HEAD_BYTES);
-	let length = 0;
-	let looked = mayBeFile ? 0 : HEAD_BYTES;
-	for (;;) {
-		const { value: chunk, done } = await chunks.next();
-		if (chunk) {
-			const longer = length + chunk.length;
-			if (longer > buffer.length) {
-				const grown = Buffer.alloc(Math.max(longer, 2 * buffer.length));
-				buffer.copy(grown);
-				buffer = grown;
-			}
-			buffer.set(chunk, length);
-			length = longer;
-		}
-		const bytes = buffer.subarray(0, length);
-		if (looked < HEAD_BYTES && (done || length >= SIGNATURE_BYTES)) {
-			looked = length;
-			const type = fileTypeOf(bytes);
-			if (type) {
-				patience.deadline = Infinity;
-				return { file: toStream(bytes, chunks, body), type };
-			}
-		}
-		if (done) return { words: bytes, whole: true };
-		if (length > limit) {
-			leave(body, abort);
-			return { words: bytes, whole: false };
+	let words = Buffer.alloc(0);
+	let whole = false;
+	// Looked at early, as a file may come slowly.
+	for (const enough of [...(mayBeFile ? [SIGNATURE_BYTES, HEAD_BYTES] : []), limit + 1]) {
+		({ bytes: words, whole } = await readBytes(chunks, enough, words));
+		const type = mayBeFile && fileTypeOf(words);
+		if (type) {
+			patience.deadline = Infinity;
+			return { file: toStream(words, chunks, body), type };
 		}
 	}
+	if (!whole) leave(body, abort);
+	return { words, whole };
 }
 
 /**

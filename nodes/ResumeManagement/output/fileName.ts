@@ -22,10 +22,11 @@ export function safeFileName(given: string): string {
 	const name = trimmed(base.slice(-LONGEST).replace(UNSAFE, '').normalize('NFC'));
 	if (Buffer.byteLength(name) <= MAX_BYTES) return name;
 	const extension = /\.\w{1,10}$/.exec(name)?.[0] ?? '';
+	const most = MAX_BYTES - Buffer.byteLength(extension);
 	let stem = '';
-	for (const { segment } of new Intl.Segmenter().segment(name)) {
-		if (Buffer.byteLength(stem + segment + extension) > MAX_BYTES) break;
-		stem += segment;
+	for (const character of name.slice(0, -extension.length || undefined)) {
+		if (Buffer.byteLength(stem + character) > most) break;
+		stem += character;
 	}
 	return stem && trimmed(stem) + extension;
 }
@@ -42,35 +43,23 @@ export interface Disposition {
 	names: string[];
 }
 
-/** A parameter with its value, in quotes or without. Each starts at a semicolon, so none is read twice. */
-const PARAMETER = /;([^;=]*)=[ \t]*(?:"([^"\\]*(?:\\[^][^"\\]*)*)"|([^;"][^;]*)?)/g;
+const PLAIN = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\[^]){0,4096})"|([^;"]*))/i;
+const EXTENDED = /;\s*filename\*\s*=\s*"?utf-?8'[^']{0,40}'([^;"]*)/i;
 
-/**
- * Reads what senders write, valid or not: a name with blanks and no quotes is taken as it is, and an
- * extended name that can't be decoded is none. Of parameters that come twice, the first counts.
- */
+/** Reads what senders write: a name with blanks and no quotes is taken as it is, and one in an unknown form is none. */
 export function readDisposition(header: string): Disposition {
-	const values: Record<string, string> = {};
-	for (const [, name, quoted, plain = ''] of header.matchAll(PARAMETER)) {
-		const wanted = /^\s*(filename\*?)\s*$/i.exec(name!)?.[1]!.toLowerCase();
-		if (wanted) values[wanted] ??= quoted?.replace(/\\([^])/g, '$1') ?? plain.trim();
-	}
-	const names = [decodeExtended(values['filename*'] ?? ''), values.filename ?? ''];
+	const [, quoted, bare = ''] = PLAIN.exec(header) ?? [];
+	const plain = quoted?.replace(/\\([^])/g, '$1') ?? bare.trim();
+	const extended = decoded(EXTENDED.exec(header)?.[1] ?? '');
 	return {
-		attachment: header.split(';', 1)[0]!.trim().toLowerCase() === 'attachment',
-		names: names.filter((name) => name !== ''),
+		attachment: /^\s*attachment\s*(;|$)/i.test(header),
+		names: [extended, plain].filter((name) => name !== ''),
 	};
 }
 
-/** The text of an extended value such as `UTF-8'en'R%C3%A9sum%C3%A9.pdf`; '' where it is malformed. */
-function decodeExtended(value: string): string {
-	const [, charset, encoded] = /^([^']*)'[^']*'([^]*)$/.exec(value) ?? [];
-	if (encoded === undefined || /%(?![\da-f]{2})/i.test(encoded)) return '';
-	if (/^iso-8859-1$/i.test(charset!)) {
-		return encoded.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-	}
+function decoded(name: string): string {
 	try {
-		return /^utf-?8$/i.test(charset!) ? decodeURIComponent(encoded) : '';
+		return decodeURIComponent(name.trim());
 	} catch {
 		return '';
 	}

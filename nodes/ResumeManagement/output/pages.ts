@@ -48,7 +48,7 @@ export async function readList(
 	let position = pagination.start;
 	for (let page = 0; page < maxPages; page++) {
 		const query = position === undefined ? size : { ...size, [parameter]: position };
-		position = reading.take(await request(query));
+		position = reading.take(await request(query), position);
 		if (position === undefined) return reading.list;
 	}
 	throw new Failure('list.tooManyPages', {
@@ -63,22 +63,14 @@ function readOnly(reply: Reply, settings: ReadSettings): List {
 	const found = simplify ? findList(body, settings) : lookFor(body, settings);
 	const { path, elements } = typeof found === 'string' ? { path: '', elements: [] } : found;
 	const list = { answers: [body], elements };
-	const { flag, link, total, pages } = signsOf(reply, path);
+	const { more, total } = signsOf(reply, path);
 	const isShort = typeof found !== 'string' && total > elements.length;
-	const isPart = flag || link || pages > 1 || isShort || statusCode === 206;
+	const isPart = more || isShort || statusCode === 206;
 	if (!isPart || elements.length >= limit) return list;
 	const missing = whatIsMissing(elements.length, total);
 	const advice = `To read the list page by page, add ${option}.`;
 	if (limit === Infinity) throw new Failure('list.incomplete', { missing, advice });
 	return { ...list, hint: `${missing} ${advice}` };
-}
-
-/** The records of a page. */
-interface Page {
-	/** A key for each record, in their order. */
-	keys: string[];
-	/** How many of its records are new. */
-	news: number;
 }
 
 /** A list while it is read page by page. */
@@ -87,9 +79,8 @@ class Reading {
 
 	private path: string;
 
-	private position: Position;
-
-	private last?: Page;
+	/** The keys of the last page's records. */
+	private last = '';
 
 	private readonly seen = new Set<string>();
 
@@ -106,76 +97,78 @@ class Reading {
 		private readonly settings: ReadSettings,
 	) {
 		this.path = settings.path;
-		this.position = pagination.start;
 	}
 
 	/**
-	 * Takes in the answer to the last position.
+	 * Takes in the answer to the request for a position.
 	 * @returns the next position; undefined where the list has been read
 	 * @throws Failure
 	 */
-	take(reply: Reply): Position {
+	take(reply: Reply, position: Position): Position {
 		const { body } = reply;
 		// The place on the first page counts for all pages, so that no other list is taken for it later.
 		const { path, elements } = findList(body, { ...this.settings, path: this.path });
 		this.path = path;
-		const page = this.add(elements);
-		const isFirst = !this.last;
-		if (isFirst || page.news > 0) this.list.answers.push(body);
-		const next = this.next(body, elements.length);
+		const isFirst = ++this.pages === 1;
+		const hasNews = this.add(elements);
+		if (isFirst || hasNews) this.list.answers.push(body);
+		const next = this.next(body, position, elements.length);
 		if (this.cursors.has(next)) throw this.again('A cursor came twice.');
 		const count = this.list.elements.length;
 		if (count >= this.settings.limit) return undefined;
 
-		const more = this.more(reply, elements.length, next);
+		const { mode, cursorPath } = this.pagination;
+		const cursor = mode === 'cursor' ? next : undefined;
+		const { more, total } = signsOf(reply, path, this.pages, cursor);
+		this.total = Math.max(this.total, total);
 		const goesOn = more ?? (elements.length > 0 && this.total !== count);
-		if (next === undefined || !goesOn || this.isLastAgain(page)) {
+		if (next === undefined || !goesOn) {
 			if (more || this.total > count) throw this.incomplete();
-			const { cursorPath } = this.pagination;
 			const isMissing = isFirst && goesOn && valueAt(body, cursorPath) === undefined;
 			if (isMissing) this.list.hint = noCursor(cursorPath);
 			return undefined;
 		}
-		if (this.pagination.mode === 'cursor') this.cursors.add(next);
-		this.last = page;
-		this.position = next;
+		if (cursor !== undefined) this.cursors.add(cursor);
 		return next;
 	}
 
 	/**
 	 * Adds the new elements. Pages may overlap: a service that leaves out records may count them in offsets.
+	 * @returns whether there are any
 	 * @throws Failure where it is unclear whether two elements are one record, or a page came twice
 	 */
-	private add(elements: unknown[]): Page {
+	private add(elements: unknown[]): boolean {
 		const before = this.list.elements.length;
 		const page = new Map<string, unknown>();
-		const keys = elements.map((element) => {
+		for (const element of elements) {
 			const id = identityOf(element, this.settings.name);
 			const key = id ?? createHash('sha256').update(JSON.stringify(element)).digest('base64');
 			const isKnown = this.seen.has(key);
-			if (id === undefined) {
-				// Cursors prove that these are two pages.
-				if (isKnown && this.pagination.mode !== 'cursor') {
-					throw this.again('A record without an ID came twice.');
-				}
-				this.list.elements.push(element);
-			} else if (!page.has(key)) {
-				if (!isKnown) this.list.elements.push(element);
-			} else if (JSON.stringify(page.get(key)) !== JSON.stringify(element)) {
+			// Cursors prove that these are two records.
+			if (id === undefined && isKnown && this.pagination.mode !== 'cursor') {
+				throw this.again('A record without an ID came twice.');
+			}
+			const isTwice = id !== undefined && page.has(key);
+			if (isTwice && JSON.stringify(page.get(key)) !== JSON.stringify(element)) {
 				throw new Failure('list.sameId', { option: this.settings.option });
 			}
+			if (id === undefined || !(isKnown || isTwice)) this.list.elements.push(element);
 			page.set(key, element);
-			return key;
-		});
-		for (const key of page.keys()) this.seen.add(key);
-		return { keys, news: this.list.elements.length - before };
+		}
+		const keys = [...page.keys()];
+		const hasNews = this.list.elements.length > before;
+		const isSame = keys.length > 0 && keys.join() === this.last;
+		if (isSame && !hasNews) throw this.again('A page brought nothing new.');
+		for (const key of keys) this.seen.add(key);
+		this.last = keys.join();
+		return hasNews;
 	}
 
-	private next(answer: AnswerBody, length: number): Position {
+	private next(answer: AnswerBody, position: Position, length: number): Position {
 		const { mode, cursorPath } = this.pagination;
-		if (mode === 'pageNumber') return Number(this.position) + 1;
+		if (mode === 'pageNumber') return Number(position) + 1;
 		// Counted by the records that came, not by those that were asked for.
-		if (mode === 'offset') return length > 0 ? Number(this.position) + length : undefined;
+		if (mode === 'offset') return length > 0 ? Number(position) + length : undefined;
 		const cursor = valueAt(answer, cursorPath);
 		// Some services write 0 for none, as Redis does.
 		if (!cursor || cursor === '0') return undefined;
@@ -183,34 +176,6 @@ class Reading {
 		// A cursor with a secret, which has been hidden, would lead elsewhere.
 		if (text !== undefined && !text.includes(HIDDEN)) return text;
 		throw new Failure('list.noCursor', { path: cursorPath });
-	}
-
-	/** Whether there is more, as the answer says; undefined where it does not. */
-	private more(reply: Reply, length: number, next: Position): boolean | undefined {
-		const { flag, link, total, pages } = signsOf(reply, this.path);
-		this.total = Math.max(this.total, total);
-		this.pages++;
-		// A last page may have a cursor, too.
-		if (this.pagination.mode === 'cursor') return flag ?? (next !== undefined || link);
-		// After the last record, some services link to a next page for ever.
-		const more = length > 0 ? flag || (link ?? flag) : (flag ?? link);
-		return more ?? (pages > 0 ? pages > this.pages : undefined);
-	}
-
-	/**
-	 * Whether a page is the last one again, which some services send for every higher number.
-	 * @throws Failure where it may be a page that was not asked for
-	 */
-	private isLastAgain({ keys, news }: Page): boolean {
-		if (news > 0 || keys.length === 0) return false;
-		const { last } = this;
-		const isSame = keys.join() === last!.keys.join();
-		if (this.pagination.mode !== 'pageNumber') {
-			if (!isSame) return false;
-		} else if (isSame && last!.news === keys.length && this.list.elements.length > keys.length) {
-			return true;
-		}
-		throw this.again('A page brought nothing new.');
 	}
 
 	private again(what: string): Failure {

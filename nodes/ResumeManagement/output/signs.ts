@@ -3,14 +3,10 @@ import type { Reply } from '../http/answer';
 
 /** What a reply says about the list that it is a part of. */
 export interface Signs {
-	/** What properties such as `has_more` say; undefined where there is none. */
-	flag?: boolean;
-	/** Whether a link, number or cursor of a next page is there; false where one is empty. */
-	link?: boolean;
+	/** Whether the list goes on; undefined where the reply does not say. */
+	more?: boolean;
 	/** How many records the list has; 0 where the reply does not say. */
 	total: number;
-	/** How many pages it has; 0 where the reply does not say. */
-	pages: number;
 }
 
 /** The usual names, as `plainName` writes them. The specification shows none (§4.2). */
@@ -33,8 +29,14 @@ const PLACES = [
 /** Levels that are looked at, the answer being the first. */
 const DEEPEST = 4;
 
-/** @param path of the list, whose signs may stand beside it */
-export function signsOf({ body, headers }: Reply, path: string): Signs {
+/**
+ * A flag counts more than a link, which some services send for ever, and than a cursor, which they send with
+ * the last page, too.
+ * @param path of the list, whose signs may stand beside it
+ * @param read how many pages have been read, this one included
+ * @param cursor of the next page, where the user said where it is
+ */
+export function signsOf({ body, headers }: Reply, path: string, read = 1, cursor?: unknown): Signs {
 	const keys = path.split('.').slice(0, -1);
 	const around = keys.map((_, index) => valueAt(body, keys.slice(0, index + 1).join('.')));
 	const properties = [body, ...around].flatMap((place) => propertiesIn(place, DEEPEST));
@@ -42,11 +44,14 @@ export function signsOf({ body, headers }: Reply, path: string): Signs {
 		properties.filter(([name]) => names.includes(name)).map(([, value]) => value);
 	const range = /\/(\d+)$/.exec(String(headers['content-range'] ?? ''))?.[1];
 	const isLast = valuesOf(['last']).map((last) => (typeof last === 'boolean' ? !last : undefined));
+	const isLinked = /;\s*rel="?[^";,]*\bnext\b/i.test(String(headers.link ?? '')) || undefined;
+	const pages = largest(valuesOf(PAGES));
 	return {
-		flag: anyMore([...valuesOf(FLAGS), ...isLast]),
-		link: /;\s*rel="?[^";,]*\bnext\b/i.test(String(headers.link ?? '')) || anyMore(valuesOf(LINKS)),
+		more:
+			anyMore([...valuesOf(FLAGS), ...isLast]) ??
+			anyMore([...valuesOf(LINKS), isLinked, cursor]) ??
+			(pages > 0 ? pages > read : undefined),
 		total: largest([...valuesOf(TOTALS), headers['x-total-count'], range]),
-		pages: largest(valuesOf(PAGES)),
 	};
 }
 

@@ -99,8 +99,9 @@ export class Claims {
 			const taken = await rows.claims();
 			if (taken === 0 && (await rows.take(0))) return 0;
 			first ??= taken;
-			const differences = await rows.differences(taken - 1);
-			if (differences.length > 0) throw otherRequest(differences);
+			if (await rows.isOfAnother(taken - 1)) {
+				throw new Failure('key.otherRequest', {}, { mayHaveHappened: false });
+			}
 			const isHeld = await rows.has(rows.held(taken - 1));
 			this.waitsUntil ??= Date.now() + PATIENCE;
 			if (isHeld || Date.now() >= this.waitsUntil || this.cancelled?.aborted) {
@@ -112,15 +113,6 @@ export class Claims {
 			await pause(LOOK_INTERVAL, this.cancelled);
 		}
 	}
-}
-
-function otherRequest(differences: string[]): Failure {
-	const names = differences.join(', ');
-	return new Failure(
-		'key.otherRequest',
-		{ differences: `its ${names} ${differences.length === 1 ? 'differs' : 'differ'}` },
-		{ mayHaveHappened: false },
-	);
 }
 
 const NOT_RELEASED =
@@ -138,8 +130,8 @@ const NOT_NOTED =
 class Rows {
 	private readonly key?: string;
 
-	/** What distinguishes a request from others, as an error names it. */
-	private readonly parts: Array<[label: string, value: string]>;
+	/** What tells this request from others; also its operation, as what confirms a success differs. */
+	private readonly request: string;
 
 	readonly success: string;
 
@@ -149,15 +141,10 @@ class Rows {
 	) {
 		this.key = sendOnceKey;
 		const { method, path, query = {}, body = '' } = request;
-		this.parts = [
-			['Base URL', credential.baseUrl],
-			['Private Key', credential.privateKey],
-			// What confirms a success differs from operation to operation.
-			['operation', operation.path],
-			['method and path', `${method} ${path}`],
-			['content', JSON.stringify([query, body])],
-		];
-		this.success = this.name('success', ...this.parts.map(([, value]) => value));
+		const { baseUrl, privateKey } = credential;
+		const parts = [baseUrl, privateKey, operation.path, method, path, query, body];
+		this.request = JSON.stringify(parts);
+		this.success = this.name('success', this.request);
 	}
 
 	/** Row that says that the claim of this number waits for a person. */
@@ -190,17 +177,15 @@ class Rows {
 		throw notClaimed();
 	}
 
-	/** Stores what the claim's request is, the last row saying that this is all. */
+	/** Stores which request the claim is for. The second row says that the first one is there. */
 	async describe(number: number): Promise<void> {
 		for (const row of this.description(number)) await this.add(row);
 	}
 
-	/** What of this request is not what the claim of this number is for, as far as that is known. */
-	async differences(number: number): Promise<string[]> {
-		const rows = this.description(number);
-		if (!(await this.has(rows.at(-1)!))) return [];
-		const isThere = await Promise.all(rows.map(async (row) => await this.has(row)));
-		return this.parts.filter((_, index) => !isThere[index]).map(([label]) => label);
+	/** Whether the claim of this number is known to be for another request. */
+	async isOfAnother(number: number): Promise<boolean> {
+		const [request, described] = this.description(number);
+		return (await this.has(described)) && !(await this.has(request));
 	}
 
 	/** Removes a claim: its description first, the claim itself last. One that another has followed stays. */
@@ -232,9 +217,8 @@ class Rows {
 		);
 	}
 
-	private description(number: number): string[] {
-		const rows = this.parts.map((part) => this.name('part', number, ...part));
-		return [...rows, this.name('described', number)];
+	private description(number: number): [request: string, described: string] {
+		return [this.name('request', number, this.request), this.name('described', number)];
 	}
 
 	private name(...facts: Array<string | number>): string {

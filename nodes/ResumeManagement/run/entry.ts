@@ -8,7 +8,6 @@ import type {
 
 import { Credentials, readCredential } from '../http/credential';
 import { Failure, toErrorData, toNodeError } from '../http/failure';
-import type { Sender } from '../http/send';
 import { shape } from '../output/shape';
 import type { Call, Operation } from './call';
 import { type ClaimContext, Claims } from './claims';
@@ -20,8 +19,7 @@ import { readRequestOptions } from './requestOptions';
 import { Users } from './users';
 import { type Done, type Journal, journalOf, type Write } from './write';
 
-/** Reads sent side by side where the user sets no other number. */
-const MAX_PARALLEL_REQUESTS = 32;
+type Context = IExecuteFunctions | IExecutePaginationFunctions;
 
 /** A node's description can't show a notice for this setting before a run. */
 const RETRY_ON_FAIL =
@@ -77,7 +75,14 @@ async function settleAll(
 	// What an earlier attempt has settled comes before anything that can fail in this one.
 	for (const index of settled) await settle(index, async () => journal!.write(index).outcome());
 	const hints = new Set<string>(journal && node.retryOnFail ? [RETRY_ON_FAIL] : []);
-	const { run, gate, read } = startItems(context, operation, hints, journal);
+	const evaluate = (index: number) =>
+		((name, fallback, options) =>
+			context.getNodeParameter(name, index, fallback, options)) as ReadParameter;
+	const { run, gate, read } = start(context, operation, evaluate, {
+		credentials: new Credentials(context as never),
+		hint: (message) => void hints.add(message),
+		journal,
+	});
 	// Where a failure stops the node, a write is sent only when all items are known to be valid.
 	const calls: Call[] = [];
 	for (const index of journal && !goesOnAfterFailure(context) ? open : []) {
@@ -96,31 +101,31 @@ async function settleAll(
 	);
 }
 
-/** What the items of a workflow's run share, and how one of them is read. */
-function startItems(
-	context: IExecuteFunctions,
+/**
+ * What the items of a run share, and how one of them is read.
+ * @param evaluate for an item's index, reads its parameters
+ * @param journal refuses what another item buys, too
+ */
+function start(
+	context: Context,
 	operation: Operation,
-	hints: Set<string>,
-	journal?: Journal,
+	evaluate: (index: number) => ReadParameter,
+	{ credentials, hint, journal }: Pick<Run, 'credentials' | 'hint'> & { journal?: Journal },
 ) {
-	const parameters = (index: number) =>
-		new Parameters(operation.fields, ((name, fallback, options) =>
-			context.getNodeParameter(name, index, fallback, options)) as ReadParameter);
-	const { settings, batch } = readRequestOptions(
-		context.getNodeParameter('requestOptions', 0, {}) as object,
-	);
-	const credentials = new Credentials(context as never);
-	const hint = (message: string) => void hints.add(message);
-	const run = startRun(context, operation, { settings, credentials, hint });
-	const limit = journal
-		? 1
-		: parameters(0).count('options.maxParallelRequests', MAX_PARALLEL_REQUESTS, 1);
+	const cancelled = context.getExecutionCancelSignal();
+	const { settings, batch } = readRequestOptions(evaluate(0)('requestOptions', {}) as object);
+	const sender = { context, settings, cancelled };
+	const users = new Users(sender, hint);
+	const claims = new Claims(context as ClaimContext, hint, cancelled);
+	const run: Run = { operation, sender, credentials, users, claims, hint };
+	const parameters = (index: number) => new Parameters(operation.fields, evaluate(index));
+	const limit = operation.write ? 1 : parameters(0).count('options.maxParallelRequests');
 	const read = async (index: number) => {
 		const call = await readCall(run, parameters(index), index);
 		journal?.refuseRepeated(call);
 		return call;
 	};
-	return { run, gate: { limit, batch, signal: run.sender.cancelled }, read };
+	return { run, gate: { limit, batch, signal: cancelled }, read };
 }
 
 /** An error that stops the node, with which writes it has carried out before. */
@@ -151,24 +156,26 @@ export async function runItem(
 	const goesOn = goesOnAfterFailure(this);
 	const outcome = async (journal?: Journal, write?: Write): Promise<Done> => {
 		if (write?.isSettled) return write.outcome();
-		const { settings } = readRequestOptions(this.getNodeParameter('requestOptions', {}) as object);
-		const credentials = { read: async () => await readCredential(this) };
-		const run = startRun(this, operation, { settings, credentials, hint: () => {} });
-		const parameters = new Parameters(operation.fields, ((name, fallback, options) =>
-			this.getNodeParameter(name, fallback, options)) as ReadParameter);
-		const call = await readCall(run, parameters, index);
-		// Each call of a tool is a purchase of its own.
-		if (!isTool(node)) journal?.refuseRepeated(call);
-		return await perform(run, call, write);
+		const evaluate = () =>
+			((name, fallback, options) =>
+				this.getNodeParameter(name, fallback, options)) as ReadParameter;
+		const { run, read } = start(this, operation, evaluate, {
+			credentials: { read: async () => await readCredential(this) },
+			hint: () => {},
+			// Each call of a tool is a purchase of its own.
+			journal: isTool(node) ? undefined : journal,
+		});
+		return await perform(run, await read(index), write);
 	};
 	try {
 		if (!operation.write) return itemsOf(await outcome(), index);
 		const journal = journalOf(this.getExecuteData());
 		// An agent's calls are all its item 0, and each has arguments of its own.
 		const key = isTool(node) ? this.getInputData(0, NodeConnectionTypes.AiTool).json : index;
+		const write = journal.write(key);
 		const stops = !goesOn && !isTool(node);
-		return await journal.inTurn(key, stops, async () =>
-			itemsOf(await outcome(journal, journal.write(key)), index),
+		return await journal.inTurn(write, stops, async () =>
+			itemsOf(await outcome(journal, write), index),
 		);
 	} catch (error) {
 		if (!goesOn) throw toNodeError(node, error, index);
@@ -176,29 +183,12 @@ export async function runItem(
 	}
 }
 
-function startRun(
-	context: IExecuteFunctions | IExecutePaginationFunctions,
-	operation: Operation,
-	{ settings, credentials, hint }: Pick<Run, 'credentials' | 'hint'> & Pick<Sender, 'settings'>,
-): Run {
-	const cancelled = context.getExecutionCancelSignal();
-	const sender = { context, settings, cancelled };
-	return {
-		operation,
-		sender,
-		credentials,
-		users: new Users(sender, hint),
-		claims: new Claims(context as ClaimContext, hint, cancelled),
-		hint,
-	};
-}
-
 /**
  * Whether a failed item is returned as data. A tool's is told to its agent: of what a tool throws, version 2 of n8n's
  * AI Agent tells the model nothing, and version 3 the message without the advice; on n8n 1.x it ends
  * the execution.
  */
-function goesOnAfterFailure(context: IExecuteFunctions | IExecutePaginationFunctions): boolean {
+function goesOnAfterFailure(context: Context): boolean {
 	const node = context.getNode();
 	return context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow');
 }

@@ -17,42 +17,43 @@ const NOT_SENT = ['__proto__', 'constructor', 'prototype'];
 /** Characters of a key that is sent once; IDs are shorter. */
 const LONGEST_KEY = 500;
 
-/** One item's parameters, checked before anything is sent. Each method throws a Failure that names the field. */
+/**
+ * One item's parameters, checked before anything is sent. The operation's fields say what each one is called, what
+ * it may be, and what it is where it is missing; one that the operation does not have is empty, or off. Each
+ * method throws a Failure that names the field.
+ */
 export class Parameters {
-	/** @param fields of the operation, for their labels */
 	constructor(
 		private readonly fields: INodeProperties[],
-		private readonly read: ReadParameter,
+		private readonly evaluate: ReadParameter,
 	) {}
 
-	/** The parameter as n8n evaluates it. */
-	get<T>(name: string, fallback: T): T {
-		return this.read(name, fallback) as T;
+	/** Whether the user has added this group of fields. */
+	has(name: string): boolean {
+		return Boolean(this.read(name));
 	}
 
-	/** A switch. */
-	flag(name: string, fallback: boolean): boolean {
-		return Boolean(this.get(name, fallback));
-	}
-
-	/** A switch that decides what is sent, so nothing but true and false is taken for either. */
-	decision(name: string): boolean {
-		const value = this.read(name, false);
+	/** A switch. Nothing but true and false is taken for either. */
+	flag(name: string): boolean {
+		const value = this.fieldAt(name) ? this.read(name) : false;
 		return typeof value === 'boolean' ? value : this.reject('notABoolean', name);
 	}
 
-	/** A whole number of at least `least`, or the fallback where it is empty. */
-	count(name: string, fallback: number, least = 0): number {
-		const text = this.optionalText(name, String(fallback)) || String(fallback);
-		const number = Math.floor(Number(text));
-		return Number.isNaN(number) ? this.reject('notANumber', name) : Math.max(least, number);
+	/** A whole number that is at least the smallest one of its field. */
+	count(name: string): number {
+		const { default: usual, typeOptions } = this.fieldAt(name)!;
+		const number = Math.floor(Number(this.optionalText(name) || usual));
+		return Number.isNaN(number)
+			? this.reject('notANumber', name)
+			: Math.max(typeOptions!.minValue!, number);
 	}
 
-	/** One of the given texts. */
-	choice<T extends string>(name: string, choices: readonly T[]): T {
-		const value = this.read(name, '');
-		const chosen = choices.find((choice) => choice === value);
-		return chosen ?? this.reject('notAChoice', name, { choices: choices.join(', ') });
+	/** One of the choices of its field. */
+	choice<T extends string>(name: string): T {
+		const value = this.read(name);
+		const choices = this.fieldAt(name)!.options!.map((option) => 'value' in option && option.value);
+		if (choices.includes(value as T)) return value as T;
+		return this.reject('notAChoice', name, { choices: choices.join(', ') });
 	}
 
 	/** A path below the base address, percent-encoded: see {@link toPath}. */
@@ -76,7 +77,7 @@ export class Parameters {
 	 * @param optional whether the user may leave it empty, which gives ''
 	 */
 	email(name: string, { optional = false } = {}): string {
-		return optional && this.isLeftEmpty(name) ? '' : this.toEmail(name, this.read(name, ''));
+		return optional && this.isLeftEmpty(name) ? '' : this.toEmail(name, this.read(name));
 	}
 
 	/** A text that may not be blank, trimmed. */
@@ -85,8 +86,8 @@ export class Parameters {
 	}
 
 	/** A text, trimmed; '' when it is missing. */
-	optionalText(name: string, fallback = ''): string {
-		return this.plain(name, this.read(name, fallback)).trim();
+	optionalText(name: string): string {
+		return this.plain(name, this.read(name)).trim();
 	}
 
 	/** Dotted paths, separated by commas. */
@@ -100,18 +101,12 @@ export class Parameters {
 	 * @param own what fields of the operation's own have set, which the user can't set again
 	 */
 	body(own: IDataObject = {}): IDataObject {
-		const isJson = this.choice('specifyBody', ['fields', 'json']) === 'json';
+		const isJson = this.choice('specifyBody') === 'json';
 		const field = isJson ? 'jsonBody' : 'bodyFields';
-		const body = isJson ? this.json(field) : this.bodyFields();
+		const body = isJson ? this.json(field) : this.bodyFields(field);
 		const name = Object.keys(own).find((one) => Object.hasOwn(body, one));
 		if (name !== undefined) this.reject('sameName', field, { name });
 		return { ...own, ...body };
-	}
-
-	private bodyFields(): IDataObject {
-		const pairs = this.pairs('bodyFields', 'field');
-		for (const [name, value] of pairs) this.requireJson('bodyFields', value, name);
-		return Object.fromEntries(pairs) as IDataObject;
 	}
 
 	/**
@@ -138,13 +133,19 @@ export class Parameters {
 		return Object.fromEntries(pairs) as IDataObject;
 	}
 
+	private read(name: string): unknown {
+		const field = this.fieldAt(name);
+		return field && this.evaluate(name, field.default ?? null);
+	}
+
 	/** Not so for an expression that comes to nothing. */
 	private isLeftEmpty(name: string): boolean {
-		return this.read(name, '', { rawExpressions: true }) === '';
+		const isOffered = this.fieldAt(name) !== undefined;
+		return !isOffered || this.evaluate(name, '', { rawExpressions: true }) === '';
 	}
 
 	private locator(name: string): { mode?: unknown; value?: unknown } {
-		const locator = this.read(name, '');
+		const locator = this.read(name);
 		return isObject(locator) && 'value' in locator ? locator : { value: locator };
 	}
 
@@ -169,26 +170,32 @@ export class Parameters {
 		return this.reject('notText', name, { kind: kindOf(value) });
 	}
 
-	private json(name: string): IDataObject {
-		const given = this.read(name, '{}');
+	private json(field: string): IDataObject {
+		const given = this.read(field);
 		const inexact: string[] = [];
 		const value = typeof given === 'string' ? parseJson(given, inexact) : given;
-		if (!isPlain(value)) this.reject('notAJsonObject', name);
-		if (inexact.some(isRounded)) this.reject('digitsLost', name);
-		this.requireJson(name, value);
+		if (!isPlain(value)) this.reject('notAJsonObject', field);
+		if (inexact.some(isRounded)) this.reject('digitsLost', field);
+		this.requireJson(field, value, this.labelOf(field));
 		return value;
 	}
 
-	private requireJson(field: string, value: unknown, name?: string): void {
+	private bodyFields(field: string): IDataObject {
+		const pairs = this.pairs(field, 'field');
+		for (const [name, value] of pairs) {
+			this.requireJson(field, value, `${this.labelOf(field)}: ${name}`);
+		}
+		return Object.fromEntries(pairs) as IDataObject;
+	}
+
+	private requireJson(field: string, value: unknown, label: string): void {
 		const problem = jsonProblem(value);
-		if (!problem) return;
-		const label = name === undefined ? undefined : `${this.labelOf(field)}: ${name}`;
-		this.reject(problem, field, {}, label);
+		if (problem) this.reject(problem, field, { field: label });
 	}
 
 	/** The entries of a `fixedCollection` with one group. */
 	private pairs(field: string, group: string): Array<[name: string, value: unknown]> {
-		const groups = this.read(field, {}) ?? {};
+		const groups = this.read(field) ?? {};
 		const pairs = isObject(groups) ? (groups[group] ?? []) : groups;
 		if (!Array.isArray(pairs)) this.reject('notAList', field, { kind: kindOf(pairs) });
 		const names = new Set<string>();
@@ -203,22 +210,34 @@ export class Parameters {
 	}
 
 	private labelOf(name: string): string {
-		return labelOf(name, this.fields);
+		return this.fieldAt(name)?.displayName ?? name;
+	}
+
+	/** The field of this name; of one in a collection, such as `options.retries`, its own. */
+	private fieldAt(path: string): INodeProperties | undefined {
+		let fields: INodeProperties['options'] = this.fields;
+		let field: Option | undefined;
+		for (const name of path.split('.')) {
+			field = fields?.find((candidate) => candidate.name === name);
+			fields = field && ('values' in field ? field.values : (field as INodeProperties).options);
+		}
+		return field as INodeProperties | undefined;
 	}
 
 	private reject(
 		problem: Problem,
 		name: string,
 		values: Record<string, string | number> = {},
-		field = this.labelOf(name),
 	): never {
-		const failure = new Failure(`parameter.${problem}`, { ...values, field });
+		const failure = new Failure(`parameter.${problem}`, { field: this.labelOf(name), ...values });
 		throw failure.with({
 			description: `${failure.description} Nothing was sent for this item.`,
 			mayHaveHappened: false,
 		});
 	}
 }
+
+type Option = NonNullable<INodeProperties['options']>[number];
 
 type Problem = FailureId extends infer Id
 	? Id extends `parameter.${infer Name}`
@@ -230,16 +249,4 @@ type Problem = FailureId extends infer Id
 function kindOf(value: unknown): string {
 	if (Array.isArray(value)) return 'a list';
 	return typeof value === 'boolean' ? 'true or false' : 'an object';
-}
-
-/** What a user reads beside the parameter: of one in a collection, such as `options.retries`, its own. */
-function labelOf(path: string, fields: INodeProperties['options'] = []): string {
-	const [name, ...inner] = path.split('.');
-	const field = fields.find((candidate) => candidate.name === name);
-	if (!field) return path;
-	if (inner.length === 0) return (field as INodeProperties).displayName;
-	return labelOf(
-		inner.join('.'),
-		'values' in field ? field.values : (field as INodeProperties).options,
-	);
 }

@@ -4,8 +4,8 @@ import type { Call, Operation, UserByEmail } from './call';
 import type { Parameters } from './parameters';
 import type { Run } from './perform';
 
-/** How often a request is repeated, where the user sets no other number. */
-const RETRIES = 2;
+/** How often a write is repeated that was proved not to have happened. */
+const WRITE_RETRIES = 2;
 
 /**
  * Reads and checks all that an item says: its parameters, its credential, and the user behind an e-mail
@@ -20,10 +20,10 @@ export async function readCall(run: Run, parameters: Parameters, index: number):
 	const { method, body, isoTimestamps, ...settings } = operation.read?.(parameters) ?? {};
 	const key = operation.write && {
 		sendOnceKey: parameters.sendOnceKey(),
-		sendUnsettledAgain: parameters.decision('options.sendUnsettledKeysAgain'),
+		sendUnsettledAgain: parameters.flag('options.sendUnsettledKeysAgain'),
 	};
 	const output = OUTPUTS[operation.answer](parameters, operation, isoTimestamps);
-	const retries = operation.write ? RETRIES : parameters.count('options.retries', RETRIES);
+	const retries = operation.write ? WRITE_RETRIES : parameters.count('options.retries');
 	const credential = await run.credentials.read(index);
 	const segment =
 		typeof value === 'string' ? value : await run.users.idOf(value, credential, retries);
@@ -72,7 +72,7 @@ const OUTPUTS: Record<
 	list: (parameters, { path }) => ({
 		kind: 'list',
 		...readItemSettings(parameters),
-		limit: parameters.flag('returnAll', false) ? Infinity : parameters.count('limit', 50, 1),
+		limit: parameters.flag('returnAll') ? Infinity : parameters.count('limit'),
 		path: parameters.optionalText('options.itemsPath'),
 		name: path.split('/').at(-1)!,
 		advice: SET_ITEMS_PATH,
@@ -90,7 +90,7 @@ const OUTPUTS: Record<
 
 function readItemSettings(parameters: Parameters) {
 	return {
-		simplify: parameters.flag('simplify', true),
+		simplify: parameters.flag('simplify'),
 		fields: parameters.paths('options.fieldsToReturn'),
 	};
 }
@@ -104,17 +104,16 @@ const SET_ITEMS_PATH =
  */
 function readPagination(parameters: Parameters, name: string): Pagination | undefined {
 	const option = `options.${name}.pagination`;
-	if (!parameters.get<unknown>(option, null)) return undefined;
-	const mode = parameters.get<Pagination['mode']>(`${option}.mode`, 'pageNumber');
+	if (!parameters.has(option)) return undefined;
+	const mode = parameters.choice<Pagination['mode']>(`${option}.mode`);
 	const sizeName = parameters.optionalText(`${option}.sizeParameterName`);
-	const first = mode === 'offset' ? ['firstOffset', 0] : ['firstPage', 1];
+	const first = mode === 'offset' ? 'firstOffset' : 'firstPage';
 	return {
 		mode,
 		parameter: parameters.text(`${option}.parameterName`),
-		start:
-			mode === 'cursor' ? undefined : parameters.count(`${option}.${first[0]}`, Number(first[1])),
+		start: mode === 'cursor' ? undefined : parameters.count(`${option}.${first}`),
 		cursorPath: mode === 'cursor' ? parameters.text(`${option}.cursorPath`) : '',
-		size: sizeName ? { [sizeName]: parameters.count(`${option}.pageSize`, 100, 1) } : {},
-		maxPages: parameters.count(`${option}.maxPages`, 100, 1),
+		size: sizeName ? { [sizeName]: parameters.count(`${option}.pageSize`) } : {},
+		maxPages: parameters.count(`${option}.maxPages`),
 	};
 }

@@ -91,7 +91,8 @@ export class Journal {
 
 	private turn: Promise<unknown> = Promise.resolve();
 
-	private attempt: Attempt = { asked: new Set(), stopped: false };
+	/** Why nothing more is sent in turn. */
+	private stoppedBy?: string;
 
 	/** @param key what the run tells the write from its others by: an item's index, or a call's arguments */
 	write(key: unknown): Write {
@@ -117,23 +118,19 @@ export class Journal {
 
 	/**
 	 * Carries writes out one at a time, in the order in which they were asked for.
-	 * @param key of the write; one that is asked for again begins a new attempt, by Retry On Fail
-	 * @param stops whether nothing more is to be sent in this attempt after a write has failed
+	 * @param stops whether nothing more is to be sent once it has failed
 	 * @param task carries the write out
-	 * @throws what the task throws, or a Failure when an earlier write has stopped the attempt
+	 * @throws what the task throws, or a Failure when an earlier write has stopped the others
 	 */
-	async inTurn<T>(key: unknown, stops: boolean, task: () => Promise<T>): Promise<T> {
-		if (this.attempt.asked.has(key)) this.attempt = { asked: new Set(), stopped: false };
-		const { attempt } = this;
-		attempt.asked.add(key);
+	async inTurn<T>(write: Write, stops: boolean, task: () => Promise<T>): Promise<T> {
 		const run = this.turn.then(async () => {
-			if (attempt.stopped && !this.write(key).isSettled) {
-				throw new Failure('write.stopped', {}, { mayHaveHappened: false });
+			if (this.stoppedBy !== undefined && !write.isSettled) {
+				throw new Failure('write.stopped', { reason: this.stoppedBy }, { mayHaveHappened: false });
 			}
 			return await task();
 		});
-		this.turn = run.catch(() => {
-			attempt.stopped ||= stops;
+		this.turn = run.catch((error: Error) => {
+			if (stops) this.stoppedBy ??= error.message;
 		});
 		return await run;
 	}
@@ -151,13 +148,6 @@ export class Journal {
 				: `Already applied: ${done.length} of ${indexes.length} (${listed(done)})`;
 		return `${applied}.${unsent.length === 0 ? '' : ` Not sent: ${listed(unsent)}.`}`;
 	}
-}
-
-/** One of Retry On Fail's attempts. */
-interface Attempt {
-	/** The writes that were asked for so far. */
-	asked: Set<unknown>;
-	stopped: boolean;
 }
 
 /** Item numbers in words, such as `items 0 to 3, 5`. */

@@ -1,3 +1,5 @@
+import type { IHttpRequestMethods } from 'n8n-workflow';
+
 import type { Operation } from '../../run/call';
 import {
 	bodyFields,
@@ -8,8 +10,6 @@ import {
 	sendUnsettledKeysAgain,
 	simplify,
 } from '../fields';
-
-const METHODS = ['DELETE', 'PATCH', 'POST', 'PUT'] as const;
 
 export const send: Operation = {
 	value: 'send',
@@ -33,7 +33,7 @@ export const send: Operation = {
 			displayName: 'Method',
 			name: 'method',
 			type: 'options',
-			options: METHODS.map((method) => ({ name: method, value: method })),
+			options: ['DELETE', 'PATCH', 'POST', 'PUT'].map((name) => ({ name, value: name })),
 			default: 'POST',
 			description: 'The HTTP method, as your account manager named it',
 		},
@@ -44,7 +44,7 @@ export const send: Operation = {
 		options(queryParameters, sendUnsettledKeysAgain),
 	],
 	read: (parameters) => {
-		const method = parameters.choice('method', METHODS);
+		const method = parameters.choice<IHttpRequestMethods>('method');
 		const body = parameters.body();
 		// A body says nothing with DELETE, and some servers refuse one (RFC 9110, §9.3.5).
 		const isLeftOut = method === 'DELETE' && Object.keys(body).length === 0;

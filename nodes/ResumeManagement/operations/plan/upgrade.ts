@@ -103,9 +103,9 @@ export const upgrade: Operation = {
 		const planId = parameters.text('planId');
 		const email = parameters.email('email');
 		const aiTokenId = parameters.optionalText('aiTokenId');
-		const preview = parameters.decision('preview');
-		const mayRepeat = parameters.decision('options.allowRepeatedUpgrades');
-		const isIso = parameters.get<string>('options.timestamps', 'unix') === 'iso';
+		const preview = parameters.flag('preview');
+		const mayRepeat = parameters.flag('options.allowRepeatedUpgrades');
+		const isIso = parameters.choice('options.timestamps') === 'iso';
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
