@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INodeCredentials } from 'n8n-workflow';
 import { installHost, installPackage, packPackage } from '../host/install.mts';
+import n8n2 from '../host/n8n-2/package.json' with { type: 'json' };
 import { startN8n } from '../host/n8n.mts';
 import { reportTo } from '../host/progress.mts';
 import { EditorApi, type CredentialDefinition, type WorkflowDefinition } from '../host/rest.mts';
@@ -36,7 +37,6 @@ export async function startInstance() {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-bench-'));
 	const userFolder = join(folder, 'n8n');
 	const host = await installHost(2, reportTo(process.stderr));
-	const manifest = await readFile(join(host.folder, 'node_modules/n8n/package.json'), 'utf8');
 	await installPackage(userFolder, await packPackage(folder));
 
 	const start = async (more: Record<string, string> = {}) => {
@@ -47,7 +47,7 @@ export async function startInstance() {
 	};
 	const instance = {
 		...(await start()),
-		version: (JSON.parse(manifest) as { version: string }).version,
+		version: n8n2.dependencies.n8n,
 		folder,
 
 		async credential(definition: CredentialDefinition): Promise<INodeCredentials> {

@@ -57,22 +57,20 @@ export class Faults {
 
 	/** @returns the fault for a request to a path under the base address, counted as used once more */
 	take(method: string, path: string, body: unknown): Fault | undefined {
-		const { email } = (body ?? {}) as { email?: unknown };
+		const email = String((body as { email?: unknown } | undefined)?.email);
+		const isPath = (wanted: string) =>
+			wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
 		const found = this.#active.find(
 			(fault) =>
 				(fault.method ?? method).toUpperCase() === method &&
-				isPath(path, fault.path ?? '*') &&
-				(fault.email ?? String(email)).toLowerCase() === String(email).toLowerCase(),
+				isPath(fault.path ?? '*') &&
+				(fault.email ?? email).toLowerCase() === email.toLowerCase(),
 		);
 		if (found?.times !== undefined && --found.times === 0) {
 			this.#active = this.#active.filter((fault) => fault !== found);
 		}
 		return found;
 	}
-}
-
-function isPath(path: string, wanted: string): boolean {
-	return wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
 }
 
 /** Lets faults meet the requests of a scope. */
