@@ -1,13 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INodeCredentials } from 'n8n-workflow';
 import { installHost, installPackage, packPackage } from '../host/install.mts';
-import { startN8n, type N8n } from '../host/n8n.mts';
+import n8n2 from '../host/n8n-2/package.json' with { type: 'json' };
+import { startN8n } from '../host/n8n.mts';
 import { reportTo } from '../host/progress.mts';
 import { EditorApi, type CredentialDefinition, type WorkflowDefinition } from '../host/rest.mts';
 import { owner } from '../host/workspace.mts';
-import { packBefore } from './before.mts';
 import { memory, resetPeak } from './memory.mts';
 
 export interface Run {
@@ -24,38 +24,20 @@ export interface Measured {
 	nodes: string[];
 }
 
-/** A fresh n8n 2 with the packed package. */
-export interface Instance {
-	api: EditorApi;
-	n8n: N8n;
-	version: string;
-	folder: string;
-	credential(definition: CredentialDefinition): Promise<INodeCredentials>;
-	/** Runs a new workflow, and removes the files that it has stored. */
-	run(measured: Measured): Promise<Run>;
-	/**
-	 * Replaces n8n's process by a fresh one.
-	 * @param more environment variables of n8n, for this process alone
-	 */
-	restart(more?: Record<string, string>): Promise<void>;
-	close(): Promise<void>;
-}
-
 const env = {
 	N8N_LOG_LEVEL: 'error',
 	N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
 	N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',
 };
 
-/** @param commit whose package is installed, too: see `before.mts` */
-export async function startInstance(commit?: string): Promise<Instance> {
+export type Instance = Awaited<ReturnType<typeof startInstance>>;
+
+/** A fresh n8n 2 with the packed package. */
+export async function startInstance() {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-bench-'));
 	const userFolder = join(folder, 'n8n');
 	const host = await installHost(2, reportTo(process.stderr));
-	const manifest = await readFile(join(host.folder, 'node_modules/n8n/package.json'), 'utf8');
-	const tarball = await packPackage(folder);
-	await installPackage(userFolder, tarball);
-	if (commit) await installPackage(userFolder, await packBefore(commit, folder));
+	await installPackage(userFolder, await packPackage(folder));
 
 	const start = async (more: Record<string, string> = {}) => {
 		const n8n = await startN8n({ host, userFolder, env: { ...env, ...more } });
@@ -63,15 +45,18 @@ export async function startInstance(commit?: string): Promise<Instance> {
 		await api.signIn(owner);
 		return { n8n, api };
 	};
-	const instance: Instance = {
+	const instance = {
 		...(await start()),
-		version: (JSON.parse(manifest) as { version: string }).version,
+		version: n8n2.dependencies.n8n,
 		folder,
-		credential: async (definition) => {
+
+		async credential(definition: CredentialDefinition): Promise<INodeCredentials> {
 			const { id, name } = await instance.api.createCredential(definition);
 			return { [definition.type]: { id, name } };
 		},
-		run: async ({ workflow, nodes }) => {
+
+		/** Runs a new workflow, and removes the files that it has stored. */
+		async run({ workflow, nodes }: Measured): Promise<Run> {
 			const { api, n8n } = instance;
 			const { id } = await api.createWorkflow(workflow);
 			const { resident } = await memory(n8n.pid);
@@ -88,11 +73,17 @@ export async function startInstance(commit?: string): Promise<Instance> {
 				.reduce((sum, { executionTime }) => sum + executionTime, 0);
 			return { milliseconds, peakMegabytes: peak, growthMegabytes: peak - resident };
 		},
-		restart: async (more) => {
+
+		/**
+		 * Replaces n8n's process by a fresh one.
+		 * @param more environment variables of n8n, for this process alone
+		 */
+		async restart(more?: Record<string, string>): Promise<void> {
 			await instance.n8n.stop();
 			Object.assign(instance, await start(more));
 		},
-		close: async () => {
+
+		async close(): Promise<void> {
 			await instance.n8n.stop();
 			await rm(folder, { recursive: true, force: true });
 		},

@@ -1,7 +1,6 @@
 /**
  * Compares this package with n8n's own nodes in a real n8n: `npm run bench`, for some minutes, which
- * writes docs/benchmarks.md, or `npm run bench -- --quick`, which only tells. With `--against <commit>`, also
- * with the package as that commit had it.
+ * writes docs/benchmarks.md, or `npm run bench -- --quick`, which only tells.
  */
 import { parseArgs } from 'node:util';
 import { buildPackage } from '../host/build.mts';
@@ -9,17 +8,10 @@ import { reportTo } from '../host/progress.mts';
 import { startInstance } from './instance.mts';
 import { downloads } from './downloads.mts';
 import { loading } from './loading.mts';
-import {
-	credentialReads,
-	linearity,
-	longestWait,
-	memoryOfReads,
-	reads,
-	readsAgainst,
-} from './reads.mts';
+import { linearity, longestWait, memoryOfReads, reads } from './reads.mts';
 import { triggers } from './triggers.mts';
 import { upgrades } from './upgrades.mts';
-import { isFailed, printTable, writeReport, type Row } from './report.mts';
+import { isFailed, tableOf, writeReport, type Row } from './report.mts';
 import { startService } from './service.mts';
 
 /** n8n/dist/webhooks/live-webhooks.js, webhookPhaseNeedsIsolate, of n8n 2.41. */
@@ -29,75 +21,62 @@ const isolateOfTriggers =
 const waiting =
 	'1,000 reads at 32 side by side wait 3.1 seconds by themselves, as the floor shows. HTTP Request has them all open at once, and on a machine that is fast enough takes less than that.';
 
-const { quick, against } = parseArgs({
-	options: { quick: { type: 'boolean', default: false }, against: { type: 'string' } },
-}).values;
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values;
 const report = reportTo(process.stderr);
 await buildPackage(report);
 const service = await startService();
-const instance = await report('Starting n8n', async () => await startInstance(against));
+const instance = await report('Starting n8n', startInstance);
 const rows: Row[] = [];
 try {
 	const bench = { instance, service, rounds: quick ? 2 : 5 };
-	const once = { ...bench, rounds: quick ? 1 : 5 };
-	const step = async (title: string, work: () => Promise<Row[]>) => {
+	const step = async <Measured extends Row | Row[]>(
+		title: string,
+		work: () => Promise<Measured>,
+	) => {
 		const measured = await report(title, work);
-		rows.push(...measured);
+		rows.push(...[measured].flat());
 		return measured;
 	};
-	const fast = async (items: number, bound?: number) =>
+	const slowly = async (parallel: number, ratio: number, unguarded?: string) => {
+		const once = { ...bench, rounds: quick ? 1 : 5 };
+		const more = { parallel, bound: { ratio }, unguarded };
+		await step('Reading slowly', async () => await reads(once, 1_000, 100, more));
+	};
+	const fast = async (items: number, bound?: Row['bound']) =>
+		await step(`Reading ${items} users`, async () => await reads(bench, items, 5, { bound }));
+	const events = async (count: number, title: string, unguarded?: string) =>
 		await step(
-			`Reading ${items} users`,
-			async () => await reads(bench, items, 5, [{ parallel: 32, bound }]),
+			`Receiving events${title}`,
+			async () => await triggers(bench, quick ? 0.4 * count : count, title, unguarded),
 		);
-	await fast(1_000, 2.2);
-	if (against) {
-		await step(`Against ${against}`, async () => await readsAgainst(bench, against, 1_000));
-	}
-	const limits = [
-		{ parallel: 32, bound: 0.95, unguarded: waiting },
-		{ parallel: 100, bound: 1.2 },
-	];
-	await step('Reading slowly', async () => await reads(once, 1_000, 100, limits));
+
+	await fast(1_000, { ratio: 2.2 });
+	await slowly(32, 0.95, waiting);
+	await slowly(100, 1.2);
 	await step('Upgrading plans', async () => await upgrades(bench, 100, 5));
-	await step('Reading long answers', async () => [await longestWait(bench, 32)]);
-	if (!quick) {
-		await step('Reading credentials', async () => [await credentialReads(bench, 1_000)]);
-		await step('Downloading 100 files', async () => await downloads(bench, 100, 1));
-	}
+	await step('Reading long answers', async () => await longestWait(bench, 32));
+	if (!quick) await step('Downloading 100 files', async () => await downloads(bench, 100, 1));
 	await step('Downloading a large file', async () => await downloads(bench, 1, quick ? 256 : 1024));
-	await step(
-		'Receiving events',
-		async () =>
-			await triggers(bench, quick ? 40 : 100, { title: '', unguarded: isolateOfTriggers }),
-	);
+	await events(100, '', isolateOfTriggers);
 	if (!quick) {
 		// Last of those in one process, since 5,000 items at once leave it with a large heap.
 		await fast(1);
-		const [few] = await fast(100);
-		const [many] = await fast(5_000);
-		rows.push(linearity(few!, 100, many!, 5_000));
-		const fresh = { ...bench, rounds: 3 };
-		await step('Memory', async () => [await memoryOfReads(fresh, 10_000)]);
+		const few = await fast(100);
+		rows.push(linearity(few, 100, await fast(5_000), 5_000));
+		const fewer = { ...bench, rounds: 2 };
+		await step('Memory', async () => await memoryOfReads(fewer, 10_000));
 	}
 	await step('Loading', async () => await loading(11));
 	// Both triggers on an equal footing: n8n's own Webhook node gets an isolate as well.
 	await instance.restart({ N8N_EXPRESSION_ENGINE_ALLOW_WEBHOOK_ISOLATE_SKIP: 'false' });
-	const title = ', an isolate for both';
-	await step(
-		'Receiving events with an isolate for both',
-		async () => await triggers(bench, quick ? 40 : 100, { title }),
-	);
+	await events(100, ', an isolate for both');
 	// As docs/scaling.md recommends.
 	await instance.restart({ N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' });
-	await step(
-		'Receiving events with isolates on demand',
-		async () => await triggers(bench, quick ? 100 : 400, { title: ', isolates on demand' }),
-	);
+	await events(400, ', isolates on demand');
 } finally {
 	await instance.close();
 	await service.close();
 }
-printTable(rows);
+console.log(tableOf(rows));
 if (!quick) await writeReport(rows, instance.version);
 if (rows.some(isFailed)) process.exitCode = 1;

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { buildPackage } from '../host/build.mts';
 import { reportTo } from '../host/progress.mts';
+import { table } from '../scripts/blocks.mts';
 import { byStatus, deliver, events } from '../test/queue/deliveries.mts';
 import {
 	countByWorker,
@@ -27,7 +28,7 @@ try {
 	lines.push(...(await oneWorker(topology)));
 } finally {
 	await topology.close();
-	console.table(lines.map(([Measured, Result]) => ({ Measured, Result })));
+	console.log(table([['Measured', 'Result'], ...lines]));
 }
 
 async function burst(topology: Topology, count: number, perSecond: number): Promise<Line[]> {

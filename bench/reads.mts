@@ -1,99 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { before } from './before.mts';
-import {
-	access,
-	alternate,
-	defaultParallel,
-	floors,
-	inRounds,
-	times,
-	type Bench,
-} from './rounds.mts';
-import type { Row } from './report.mts';
-import { allItems, beforeOf, httpRequest, ours } from './workflows.mts';
+import { access, compare, defaultParallel, inRounds, type Bench } from './rounds.mts';
+import type { Guard, Row } from './report.mts';
+import { allItems, httpRequest, ours } from './workflows.mts';
 
 /** Reads, whose time is mostly that of expressions and credentials. */
 export async function reads(
 	bench: Bench,
 	items: number,
 	latency: number,
-	limits: Array<{ parallel: number; bound?: number; unguarded?: string }>,
-): Promise<Row[]> {
-	const { baseUrl, ...nodes } = await readers(bench, latency);
-	const [theirs, ...own] = await alternate(bench, [
-		allItems(nodes.http, items),
-		...limits.map(({ parallel }) => allItems(nodes.own(parallel), items)),
-	]);
-	const rows: Row[] = [];
-	for (const [index, { parallel, bound, unguarded }] of limits.entries()) {
-		const url = (item: number) => `${baseUrl}/user/${item}`;
-		rows.push({
-			title: `Read ${items.toLocaleString('en')} users, ${latency} ms each, ${parallel} side by side`,
-			unit: 'ms',
-			ours: times(own[index]!),
-			theirs: times(theirs!),
-			floor: await floors(bench, { count: items, parallel, url }),
-			bound: bound === undefined ? undefined : { ratio: bound },
-			unguarded,
-		});
-	}
-	return rows;
-}
-
-/** Reads against those of the package as a commit had it; both credentials are alike. */
-export async function readsAgainst(bench: Bench, commit: string, items: number): Promise<Row[]> {
-	const row = async (title: string, latency: number, bound: number, more = {}): Promise<Row> => {
-		const own = (await readers(bench, latency, more)).own(defaultParallel);
-		const type = before.credentialType;
-		const { credentials } = await access(bench, latency, { type, ...more });
-		const [ours, theirs] = await alternate(bench, [
-			allItems(own, items),
-			allItems(beforeOf(own, credentials!), items),
-		]);
-		return {
-			title: `Read ${items.toLocaleString('en')} users, ${title}, against ${commit}`,
-			unit: 'ms',
-			ours: times(ours!),
-			theirs: times(theirs!),
-			bound: { ratio: bound },
-		};
-	};
-	const byItem = { privateKey: "={{ 'key-of-' + $json.id }}" };
-	return [
-		await row('5 ms each', 5, 1.7),
-		await row('100 ms each', 100, 0.95),
-		await row('5 ms each, a credential by expression', 5, 0.95, byItem),
-	];
-}
-
-/** What it costs HTTP Request that it reads the credential three times for each item. */
-export async function credentialReads(bench: Bench, items: number): Promise<Row> {
-	const { http } = await readers(bench, 5);
-	const { credentials: _, ...open } = http;
-	const parameters = { ...http.parameters, authentication: 'none' };
-	const [without, withOne] = await alternate(bench, [
-		allItems({ ...open, parameters }, items),
-		allItems(http, items),
-	]);
-	return {
-		title: `HTTP Request, ${items.toLocaleString('en')} reads: without a credential, against with one`,
-		unit: 'ms',
-		ours: times(without!),
-		theirs: times(withOne!),
-	};
+	{ parallel = defaultParallel, ...more }: Guard & { parallel?: number } = {},
+): Promise<Row> {
+	const { baseUrl, own, http } = await readers(bench, latency);
+	return await compare(bench, {
+		title: `Read ${items.toLocaleString('en')} users, ${latency} ms each, ${parallel} side by side`,
+		...more,
+		ours: allItems(own({ maxParallelRequests: parallel }), items),
+		theirs: allItems(http, items),
+		floor: { count: items, parallel, url: (item) => `${baseUrl}/user/${item}` },
+	});
 }
 
 /** How long n8n leaves another request waiting while it reads answers that are long and slow to search. */
 export async function longestWait(bench: Bench, items: number): Promise<Row> {
-	const { instance } = bench;
+	const { instance, rounds } = bench;
 	// A heap that earlier runs have filled takes longer to clear of garbage.
 	await instance.restart();
 	const { own } = await readers(bench, 0);
-	const action = own(defaultParallel);
 	// Stored, the answers would keep n8n itself busy.
-	const options = { fieldsToReturn: 'email' };
-	const parameters = { ...action.parameters, options };
-	const measured = allItems({ ...action, parameters }, items, 'slow-');
+	const measured = allItems(own({ fieldsToReturn: 'email' }), items, 'slow-');
 	const wait = async () => {
 		let longest = 0;
 		let ended = false;
@@ -107,7 +41,7 @@ export async function longestWait(bench: Bench, items: number): Promise<Row> {
 		await run;
 		return longest;
 	};
-	const [waits] = await inRounds(bench.rounds, [wait]);
+	const [waits] = await inRounds(rounds, [wait]);
 	return {
 		title: `Longest wait for n8n while it reads ${items} answers of 8 MB`,
 		unit: 'ms',
@@ -132,29 +66,25 @@ export function linearity(few: Row, fewItems: number, many: Row, manyItems: numb
 export async function memoryOfReads(bench: Bench, items: number): Promise<Row> {
 	const { instance, rounds } = bench;
 	const { own, http } = await readers(bench, 5);
-	const peaks: number[][] = [[], []];
-	for (let round = 0; round < rounds; round++) {
-		for (const [index, action] of [own(defaultParallel), http].entries()) {
-			await instance.restart();
-			peaks[index]!.push((await instance.run(allItems(action, items))).peakMegabytes);
-		}
-	}
+	const peaks = [own({}), http].map((action) => async () => {
+		await instance.restart();
+		return (await instance.run(allItems(action, items))).peakMegabytes;
+	});
+	const [ours, theirs] = await inRounds(rounds, peaks);
 	return {
 		title: `Peak memory of n8n, reading ${items.toLocaleString('en')} users`,
 		unit: 'MB',
-		ours: peaks[0]!,
-		theirs: peaks[1]!,
+		ours: ours!,
+		theirs,
 		bound: { ratio: 1 },
 	};
 }
 
-async function readers(bench: Bench, latency: number, more = {}) {
-	const { baseUrl, credentials } = await access(bench, latency, more);
+async function readers(bench: Bench, latency: number) {
+	const { baseUrl, credentials } = await access(bench, latency);
 	const userId = { __rl: true, mode: 'id', value: '={{ $json.id }}' };
-	const own = (maxParallelRequests: number) => {
-		const options = maxParallelRequests === defaultParallel ? {} : { maxParallelRequests };
-		return ours({ resource: 'user', operation: 'get', userId, options }, credentials);
-	};
+	const own = (options: Record<string, number | string>) =>
+		ours({ resource: 'user', operation: 'get', userId, options }, credentials);
 	const http = httpRequest({ url: `=${baseUrl}/user/{{ $json.id }}`, options: {} }, credentials);
 	return { baseUrl, own, http };
 }

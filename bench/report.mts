@@ -1,8 +1,9 @@
 import { cpus, totalmem } from 'node:os';
-import { table, writeBlock } from '../scripts/blocks.mts';
+import { table } from '../scripts/blocks.mts';
+import { writeBlock } from '../scripts/write.mts';
 
 /** Figures of one comparison, a figure for each round. */
-export interface Row {
+export interface Row extends Guard {
 	title: string;
 	unit: 'ms' | 'MB' | 'per second' | 'µs per item';
 	ours: number[];
@@ -10,6 +11,10 @@ export interface Row {
 	theirs?: number[];
 	/** Of a client that does nothing else. */
 	floor?: number[];
+}
+
+/** What a row has to reach. */
+export interface Guard {
 	/** Either how many times better than theirs ours has to be, or our highest figure. */
 	bound?: { ratio: number } | { atMost: number };
 	/** Why the run does not fail where the bound is missed, in a sentence. */
@@ -42,28 +47,23 @@ export function isFailed(row: Row): boolean {
 	return isMet(row) === false && row.unguarded === undefined;
 }
 
-export function printTable(rows: Row[]): void {
-	console.table(rows.map(cells));
+const head = ['Measured', 'Unit', 'Ours', "n8n's", 'Floor', 'Ratio', 'Bound', 'Result'];
+
+/** The figures in Markdown. */
+export function tableOf(rows: Row[]): string {
+	return table([head, ...rows.map(cells)]);
 }
 
-/** Writes the figures of docs/benchmarks.md. */
-export async function writeReport(rows: Row[], n8nVersion: string): Promise<void> {
-	await writeBlock('docs/benchmarks.md', 'figures', content(rows, n8nVersion));
-}
-
-function cells(row: Row): Record<string, string> {
-	const value = ratio(row);
+function cells(row: Row): string[] {
 	const met = isMet(row);
-	return {
-		Measured: row.title,
-		Unit: row.unit,
-		Ours: figures(row.ours),
-		"n8n's": figures(row.theirs),
-		Floor: figures(row.floor),
-		Ratio: value?.toFixed(2) ?? '',
-		Bound: bound(row),
-		Result: met === undefined ? '' : met ? 'met' : 'missed',
-	};
+	return [
+		row.title,
+		row.unit,
+		...[row.ours, row.theirs, row.floor].map(figures),
+		ratio(row)?.toFixed(2) ?? '',
+		bound(row),
+		met === undefined ? '' : met ? 'met' : 'missed',
+	];
 }
 
 /** The median, and the least and the most. */
@@ -80,23 +80,22 @@ function bound({ bound, unit }: Row): string {
 	return 'ratio' in bound ? `≥ ${Number(bound.ratio.toFixed(2))}` : `≤ ${bound.atMost} ${unit}`;
 }
 
-/** The table, what does not guard and why, and where it was measured. */
-function content(rows: Row[], n8nVersion: string): string {
-	const all = rows.map(cells);
-	const lines = [Object.keys(all[0]!), ...all.map(Object.values<string>)];
+/** Writes to docs/benchmarks.md the figures, what does not guard and why, and where it was measured. */
+export async function writeReport(rows: Row[], n8nVersion: string): Promise<void> {
 	const reasons = rows.flatMap(({ title, unguarded }) =>
 		unguarded ? [`- ${title}: ${unguarded}`] : [],
 	);
 	const processors = cpus();
 	const gigabytes = Math.round(totalmem() / 2 ** 30);
 	const today = new Date().toISOString().slice(0, 10);
-	return [
-		table(lines),
+	const content = [
+		tableOf(rows),
 		'',
 		'Not every bound that is measured guards:',
 		'',
 		...reasons,
 		'',
 		`Machine: ${processors[0]!.model}, ${processors.length} cores, ${gigabytes} GB of memory, Node.js ${process.versions.node}, n8n ${n8nVersion}, ${today}.`,
-	].join('\n');
+	];
+	await writeBlock('docs/benchmarks.md', 'figures', content.join('\n'));
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { json } from 'node:stream/consumers';
 import type { Instance, Measured, Run } from './instance.mts';
+import type { Guard, Row } from './report.mts';
 import type { Service } from './service.mts';
 
 /** What every comparison needs. */
@@ -15,7 +16,7 @@ export interface Bench {
 }
 
 /** What a run asks of the service, for a client that does nothing else. */
-export interface Requests {
+interface Requests {
 	count: number;
 	/** How many are open at the same time. */
 	parallel: number;
@@ -31,25 +32,34 @@ export const defaultParallel = 32;
 
 export const webhookSecret = 'secret';
 
-/**
- * @param latency milliseconds of the service for an answer
- * @param more of the credential: its type, or fields of its data
- */
-export async function access(
-	{ instance, service }: Bench,
-	latency: number,
-	{ type = 'resumeManagementApi', ...data }: Record<string, string> = {},
-) {
+/** @param latency milliseconds of the service for an answer */
+export async function access({ instance, service }: Bench, latency: number) {
 	const baseUrl = service.baseUrl(latency);
 	const credentials = await instance.credential({
 		name: `Service, ${latency} ms`,
-		type,
-		data: { baseUrl, privateKey: 'key', webhookSecret, ...data },
+		type: 'resumeManagementApi',
+		data: { baseUrl, privateKey: 'key', webhookSecret },
 	});
 	return { baseUrl, credentials };
 }
 
 export const times = (runs: Run[]) => runs.map(({ milliseconds }) => milliseconds);
+
+/** What is held against what, and what a client alone takes. */
+interface Comparison extends Guard {
+	title: string;
+	ours: Measured;
+	theirs: Measured;
+	floor?: Requests;
+}
+
+/** Times of our node and of n8n's. */
+export async function compare(bench: Bench, comparison: Comparison): Promise<Row> {
+	const { ours, theirs, floor, ...row } = comparison;
+	const [own, other] = await alternate(bench, [ours, theirs]);
+	const alone = floor && (await floors(bench, floor));
+	return { ...row, unit: 'ms', ours: times(own!), theirs: times(other!), floor: alone };
+}
 
 /** Runs of each workflow, side by side in each round. */
 export async function alternate({ instance, rounds }: Bench, all: Measured[]): Promise<Run[][]> {

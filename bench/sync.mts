@@ -12,14 +12,10 @@ import { scoreResume } from '../sandbox/score.mts';
 import { SANDBOX_KEYS } from '../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../sandbox/server.mts';
 import { Store } from '../sandbox/store.mts';
-import { table, writeBlock } from '../scripts/blocks.mts';
+import { table } from '../scripts/blocks.mts';
+import { writeBlock } from '../scripts/write.mts';
 import { startInstance, type Instance } from './instance.mts';
 import { memory, processorSeconds, resetPeak } from './memory.mts';
-
-const head = [
-	...['Users', 'Night', 'Time', 'Requests', '… a second', 'ms of processor each'],
-	...['Saved', 'Failures', 'Rows', 'Memory, MB'],
-];
 
 const env = {
 	// V8 lets its heap grow while there is memory, before it looks for garbage. With a limit one sees
@@ -32,41 +28,44 @@ const env = {
 const { users: given } = parseArgs({ options: { users: { type: 'string' } } }).values;
 const report = reportTo(process.stderr);
 await buildPackage(report);
-const rows = [head];
+const nights: Array<Record<string, string>> = [];
 for (const users of (given ?? '100,1000,10000').split(',').map(Number)) {
-	const sandbox = await startSandbox({ port: 0, users, latency: 5, record: true });
+	const sandbox = await startSandbox({ port: 0, users, record: true });
 	const instance = await report('Starting n8n', async () => await startInstance());
 	try {
-		for (const row of await measure(instance, sandbox)) rows.push([number(users), ...row]);
+		nights.push(...(await measure(instance, sandbox, users)));
 	} finally {
 		await instance.close();
 		await sandbox.close();
 	}
 }
-console.log(table(rows));
-if (given === undefined) await writeBlock('docs/scaling.md', 'measured', table(rows));
+const measured = table([Object.keys(nights[0]!), ...nights.map((night) => Object.values(night))]);
+console.log(measured);
+if (given === undefined) await writeBlock('docs/scaling.md', 'measured', measured);
 
-/** The rest of a row for each night. */
-async function measure(instance: Instance, sandbox: Sandbox): Promise<string[][]> {
+/** A row for each night. */
+async function measure(instance: Instance, sandbox: Sandbox, users: number) {
 	const { database, faults, requests } = sandbox;
+	const slow = { delayMs: 5 };
+	faults.add(slow);
 	await instance.restart(env);
-	const access = {
-		baseUrl: sandbox.baseUrl,
-		privateKey: SANDBOX_KEYS.live,
-		webhookSecret: 'secret',
-	};
+	const { baseUrl } = sandbox;
+	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret: 'secret' };
 	const examples = await prepareWorkspace(instance.api, access);
 	const { id } = examples.find(({ file }) => file === 'nightly-sync')!;
+	const start = async () => {
+		requests.length = 0;
+		await instance.api.runWorkflow(id, 'Every night');
+	};
 	const resident = async () => (await memory(instance.n8n.pid)).resident;
 	let before = await resident();
 
-	const night = async (title: string): Promise<string[]> => {
+	const night = async (title: string): Promise<Record<string, string>> => {
 		const { api, n8n } = instance;
 		await resetPeak(n8n.pid);
-		requests.length = 0;
 		const processor = await processorSeconds(n8n.pid);
 		const began = performance.now();
-		await api.runWorkflow(id, 'Every night');
+		await start();
 		const isAtWork = async () =>
 			(await api.listExecutions(id)).some(({ status }) => /new|running/.test(status));
 		while (await isAtWork()) await sleep(100);
@@ -75,17 +74,18 @@ async function measure(instance: Instance, sandbox: Sandbox): Promise<string[][]
 		const used = (await processorSeconds(n8n.pid)) - processor;
 		const run = (await readTable(instance, 'Sync nights')).rows.at(-1);
 		if (!String(run?.state).startsWith('done')) throw new Error(`${title}: ${String(run?.state)}`);
-		return [
-			title,
-			seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`,
-			number(requests.length),
-			number(requests.length / seconds),
-			((used * 1_000) / requests.length).toFixed(1),
-			number(run!.saved),
-			number(run!.failures),
-			await compare(instance, sandbox),
-			number(peak - before),
-		];
+		return {
+			Users: number(users),
+			Night: title,
+			Time: seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`,
+			Requests: number(requests.length),
+			'… a second': number(requests.length / seconds),
+			'ms of processor each': ((used * 1_000) / requests.length).toFixed(1),
+			Saved: number(run!.saved),
+			Failures: number(run!.failures),
+			Rows: await compare(instance, sandbox),
+			'Memory, MB': number(peak - before),
+		};
 	};
 	const step = async (title: string) => await report(title, async () => await night(title));
 	/** Changes one resume of so many. */
@@ -97,18 +97,20 @@ async function measure(instance: Instance, sandbox: Sandbox): Promise<string[][]
 
 	const nights = [await step('First night'), await step('Nothing has changed')];
 	change(50);
+	faults.clear();
 	for (const { id } of database.prepare('SELECT id FROM users WHERE rowid % 100 = 1').all()) {
-		faults.add({ path: `/user/${String(id)}/resumes`, answer: { status: 500 } });
+		faults.add({ ...slow, path: `/user/${String(id)}/resumes`, answer: { status: 500 } });
 	}
+	faults.add(slow);
 	nights.push(await step('2% of the resumes have changed, and 1% of the users fail'));
 	faults.clear();
+	faults.add(slow);
 	nights.push(await step('The night after that'));
 
 	// Killed once half of what has changed is scored.
 	change(4);
 	const resumes = Number(database.prepare('SELECT count(*) AS count FROM resumes').get()!.count);
-	requests.length = 0;
-	await instance.api.runWorkflow(id, 'Every night');
+	await start();
 	const scored = () => requests.filter(({ url }) => url.endsWith('/score')).length;
 	while (scored() < resumes / 8) await sleep(50);
 	await instance.n8n.kill();
@@ -131,16 +133,15 @@ async function compare(instance: Instance, { database }: Sandbox): Promise<strin
 	const { rows } = await readTable(instance, 'Synced resumes');
 	const store = new Store(database);
 	const resumes = database.prepare('SELECT id FROM resumes').all();
-	const left = new Set(
-		resumes.map(({ id }) => {
-			const { userId, sections } = store.findResume(String(id))!;
-			return `${String(id)} ${userId} ${scoreResume(sections).score}`;
-		}),
+	const wanted = resumes.map(({ id }) => {
+		const { userId, sections } = store.findResume(String(id))!;
+		return `${String(id)} ${userId} ${scoreResume(sections).score}`;
+	});
+	const found = new Set(
+		rows.map(({ resumeId, userId, score }) => `${resumeId} ${userId} ${score}`),
 	);
-	const wrong = rows.filter(
-		({ resumeId, userId, score }) => !left.delete(`${resumeId} ${userId} ${score}`),
-	);
-	return `${number(rows.length)}, ${number(Math.max(wrong.length, left.size))} wrong`;
+	const missing = wanted.filter((row) => !found.has(row)).length;
+	return `${number(rows.length)}, ${number(Math.max(missing, rows.length - wanted.length))} wrong`;
 }
 
 function number(value: unknown): string {

@@ -7,14 +7,6 @@ import { access, inRounds, webhookSecret, type Bench } from './rounds.mts';
 import type { Row } from './report.mts';
 import { onlyTrigger, type Action } from './workflows.mts';
 
-/** Deliveries per second. */
-interface Rates {
-	/** Until all were answered. */
-	answered: number;
-	/** Until the execution of each had ended. */
-	executed: number;
-}
-
 const header = { name: 'X-Webhook-Secret', value: webhookSecret };
 const parallel = 20;
 const pollMilliseconds = 500;
@@ -24,40 +16,28 @@ const body = { event: 'Resume Section Saved', data: { resumeId: 'resume-001' } }
 export async function triggers(
 	bench: Bench,
 	count: number,
-	{ title, unguarded }: { title: string; unguarded?: string },
+	title: string,
+	unguarded?: string,
 ): Promise<Row[]> {
 	const { instance, rounds } = bench;
-	const { credentials: ownCredentials } = await access(bench, 0);
-	const headerAuth = { name: 'Header', type: 'httpHeaderAuth', data: header };
-	const credentials = await instance.credential(headerAuth);
 	const own = {
 		type: 'n8n-nodes-resume-management.resumeManagementTrigger',
 		typeVersion: 1.1,
 		parameters: { verification: 'header', headerName: header.name },
-		credentials: ownCredentials,
+		credentials: (await access(bench, 0)).credentials,
 	};
-	const webhook = (path: string) => ({
+	const headerAuth = { name: 'Header', type: 'httpHeaderAuth', data: header };
+	const webhook = {
 		type: 'n8n-nodes-base.webhook',
 		typeVersion: 2.1,
-		parameters: {
-			httpMethod: 'POST',
-			path,
-			authentication: 'headerAuth',
-			responseMode: 'onReceived',
-		},
-		credentials,
-	});
+		parameters: { httpMethod: 'POST', authentication: 'headerAuth', responseMode: 'onReceived' },
+		credentials: await instance.credential(headerAuth),
+	};
 	const [ours, theirs] = await inRounds(rounds, [
-		async () => {
-			const id = randomUUID();
-			return await deliver(instance, own, id, `/webhook/${id}/webhook`, count);
-		},
-		async () => {
-			const id = randomUUID();
-			return await deliver(instance, webhook(id), id, `/webhook/${id}`, count);
-		},
+		async () => await deliver(instance, own, '/webhook', count),
+		async () => await deliver(instance, webhook, '', count),
 	]);
-	const row = (verb: string, key: keyof Rates): Row => ({
+	const row = (verb: string, key: 'answered' | 'executed'): Row => ({
 		title: `${verb} ${count} events${title}`,
 		unit: 'per second',
 		ours: ours!.map((rates) => rates[key]),
@@ -68,22 +48,24 @@ export async function triggers(
 	return [row('Answer', 'answered'), row('Answer and execute', 'executed')];
 }
 
-/** Activates a new workflow of a trigger alone, and sends so many events to its path. */
-async function deliver(
-	{ api, n8n }: Instance,
-	trigger: Action,
-	webhookId: string,
-	path: string,
-	count: number,
-): Promise<Rates> {
-	const { id } = await api.createWorkflow(onlyTrigger(trigger, webhookId));
+/**
+ * Activates a new workflow of a trigger alone, and sends so many events to it.
+ *
+ * @param end of the trigger's address, behind its own path
+ * @returns events per second, until all were answered and until their executions had ended
+ */
+async function deliver({ api, n8n }: Instance, trigger: Action, end: string, count: number) {
+	const path = randomUUID();
+	const parameters = { ...trigger.parameters, path };
+	const { id } = await api.createWorkflow(onlyTrigger({ ...trigger, parameters }, path));
 	await api.activateWorkflow(id);
+	const url = `${n8n.url}/webhook/${path}${end}`;
 	const options = { headers: { [header.name]: header.value }, proxy: false as const };
 
 	const started = Date.now();
 	let sent = 0;
 	const sender = async () => {
-		while (sent++ < count) await axios.post(n8n.url + path, body, options);
+		while (sent++ < count) await axios.post(url, body, options);
 	};
 	await Promise.all(Array.from({ length: parallel }, sender));
 	const answered = Date.now();

@@ -1,7 +1,6 @@
 import type { INode, INodeCredentials, INodeParameters } from 'n8n-workflow';
 import type { WorkflowDefinition } from '../host/rest.mts';
 import { chain, start, to, type NodeDefinition } from '../host/workflow.mts';
-import { before } from './before.mts';
 import type { Measured } from './instance.mts';
 
 /** A node of this package, or n8n's HTTP Request with the same credential. */
@@ -10,11 +9,6 @@ export type Action = Pick<INode, 'type' | 'typeVersion' | 'parameters' | 'creden
 export function ours(parameters: INodeParameters, credentials: INodeCredentials): Action {
 	const type = 'n8n-nodes-resume-management.resumeManagement';
 	return { type, typeVersion: 1, parameters, credentials };
-}
-
-/** The same node of the package as a commit had it. */
-export function beforeOf(action: Action, credentials: INodeCredentials): Action {
-	return { ...action, type: `${before.packageName}.resumeManagement`, credentials };
 }
 
 export function httpRequest(parameters: INodeParameters, credentials: INodeCredentials): Action {

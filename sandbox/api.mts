@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { AI_TOKENS, PLANS, SANDBOX_KEYS, SANDBOX_PLANS } from './catalogue.mts';
+import { AI_CREDITS, PLAN_DAYS, SANDBOX_KEYS, SANDBOX_PLANS } from './catalogue.mts';
 import { createPdf } from './pdf.mts';
 import { scoreResume } from './score.mts';
 import type { NewResume, Store, User } from './store.mts';
@@ -16,37 +16,41 @@ const UPGRADE = '/plan/upgrade';
 /** Two addresses of the same capability (specification §4.2). */
 const CONNECT = ['/user/token', '/connect'];
 
-/** An error that the service answers with, inside the error envelope (specification §2). */
-class ServiceError extends Error {
-	readonly code: string;
-	readonly statusCode = 200;
-
-	/**
-	 * @param code codes that the specification does not show begin with `sandbox-`, so that nobody
-	 * takes them for the service's own
-	 */
-	constructor(code: string, message: string) {
-		super(message);
-		this.code = code;
-	}
-}
-
-/** The errors of plan upgrade, word for word (specification §7.2). */
-const PLAN_UPGRADE_ERRORS = {
+/**
+ * The errors of plan upgrade, word for word (specification §7.2), and those that it does not show: they
+ * begin with `sandbox-`, so that nobody takes them for the service's own.
+ */
+const MESSAGES = {
+	'connect-01': 'unknown',
 	'plan-upgrade-1': 'stripe error',
 	'plan-upgrade-2': 'wrong plan ID',
 	'plan-upgrade-3': 'unauthorized token',
 	'plan-upgrade-4': 'token type error',
+	'sandbox-content-type': 'Every request needs the header "Content-type: application/json".',
+	'sandbox-malformed-body': 'The body must be a JSON object.',
+	'sandbox-token-type': 'A user token is not a private API key.',
+	'sandbox-unauthorized': 'Every request needs the header "Authentication: Bearer <a known key>".',
+	'sandbox-unknown-ai-token': 'There is no such aiTokenId.',
+	'sandbox-unknown-email': 'No user has this e-mail address.',
+	'sandbox-unknown-resume': 'There is no such resume.',
+	'sandbox-unknown-user': 'There is no such user.',
 };
 
-function planUpgradeError(code: keyof typeof PLAN_UPGRADE_ERRORS): ServiceError {
-	return new ServiceError(code, PLAN_UPGRADE_ERRORS[code]);
+/** An error that the service answers with, inside the error envelope (specification §2). */
+class ServiceError extends Error {
+	readonly code: keyof typeof MESSAGES;
+	readonly statusCode = 200;
+
+	constructor(code: keyof typeof MESSAGES) {
+		super(MESSAGES[code]);
+		this.code = code;
+	}
 }
 
-/** What exists, or the error that there is none of this ID. */
-function required<Found>(found: Found | undefined, kind: string, id: string): Found {
+/** What exists, or the error that it does not. */
+function required<Found>(found: Found | undefined, code: keyof typeof MESSAGES): Found {
 	if (found !== undefined) return found;
-	throw new ServiceError(`sandbox-unknown-${kind}`, `There is no ${kind} ${id}.`);
+	throw new ServiceError(code);
 }
 
 const text = { type: 'string' };
@@ -63,12 +67,10 @@ export function apiRoutes(scope: FastifyInstance, store: Store): void {
 	scope.setErrorHandler(answerError);
 	scope.addHook('preValidation', authenticate);
 	const idOf = ({ params }: { params: unknown }) => (params as { id: string }).id;
-	const user = (request: { params: unknown }) => {
-		return required(store.findUser(idOf(request)), 'user', idOf(request));
-	};
-	const resume = (request: { params: unknown }) => {
-		return required(store.findResume(idOf(request)), 'resume', idOf(request));
-	};
+	const user = (request: { params: unknown }) =>
+		required(store.findUser(idOf(request)), 'sandbox-unknown-user');
+	const resume = (request: { params: unknown }) =>
+		required(store.findResume(idOf(request)), 'sandbox-unknown-resume');
 
 	scope.get('/users', { schema: { querystring: slice } }, ({ query }) => {
 		const { offset = 0, limit = Infinity } = query as Record<string, string | undefined>;
@@ -94,7 +96,7 @@ export function apiRoutes(scope: FastifyInstance, store: Store): void {
 	});
 	for (const address of CONNECT) {
 		scope.post(address, ({ body }) => {
-			const { id, email } = userOf(store, body, new ServiceError('connect-01', 'unknown'));
+			const { id, email } = required(userOf(store, body), 'connect-01');
 			return { status: 'success', token: createToken({ sub: id, email }) };
 		});
 	}
@@ -102,23 +104,19 @@ export function apiRoutes(scope: FastifyInstance, store: Store): void {
 }
 
 function upgradePlan(store: Store, body: Record<string, unknown>) {
-	const plan = PLANS.find(({ id }) => id === body.planId);
-	if (plan === undefined) throw planUpgradeError('plan-upgrade-2');
-	const nobody = new ServiceError('sandbox-unknown-email', 'No user has this e-mail address.');
-	const user = userOf(store, body, nobody);
-	const token = AI_TOKENS.find(({ id }) => id === body.aiTokenId);
-	if (body.aiTokenId !== undefined && token === undefined) {
-		throw new ServiceError('sandbox-unknown-ai-token', 'There is no such aiTokenId.');
+	const { planId, aiTokenId } = body;
+	if (!PLAN_DAYS.has(planId)) throw new ServiceError('plan-upgrade-2');
+	const user = required(userOf(store, body), 'sandbox-unknown-email');
+	if (aiTokenId !== undefined && !AI_CREDITS.has(aiTokenId)) {
+		throw new ServiceError('sandbox-unknown-ai-token');
 	}
-	if (plan.id === SANDBOX_PLANS.failingPayment) throw planUpgradeError('plan-upgrade-1');
-	return store.upgradeSubscription(user, plan, token);
+	if (planId === SANDBOX_PLANS.failingPayment) throw new ServiceError('plan-upgrade-1');
+	return store.upgradeSubscription(user, planId as string, aiTokenId as string | undefined);
 }
 
 /** The user that a body names by `email`. */
-function userOf(store: Store, body: unknown, otherwise: ServiceError): User {
-	const user = store.findUserByEmail(String((body as { email?: unknown }).email));
-	if (user === undefined) throw otherwise;
-	return user;
+function userOf(store: Store, body: unknown): User | undefined {
+	return store.findUserByEmail(String((body as { email?: unknown }).email));
 }
 
 /** The envelope of a success (specification §2). */
@@ -134,51 +132,33 @@ function success<Data>(data: Data) {
  */
 async function authenticate({ headers, method, body, routeOptions }: FastifyRequest) {
 	if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
-		throw new ServiceError(
-			'sandbox-content-type',
-			'The header "Content-type: application/json" is required on every request.',
-		);
+		throw new ServiceError('sandbox-content-type');
 	}
 	const [, key = ''] = /^Bearer (\S+)$/.exec(String(headers.authentication)) ?? [];
 	const isUpgrade = routeOptions.url === BASE_PATH + UPGRADE;
-	if (isUserToken(key)) {
-		if (isUpgrade) throw planUpgradeError('plan-upgrade-4');
-		throw new ServiceError('sandbox-token-type', 'A user token is not a private API key.');
+	// Three parts make a JSON Web Token.
+	if (key.split('.').length === 3) {
+		throw new ServiceError(isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type');
 	}
-	if (isUpgrade && key !== SANDBOX_KEYS.live) throw planUpgradeError('plan-upgrade-3');
+	if (isUpgrade && key !== SANDBOX_KEYS.live) throw new ServiceError('plan-upgrade-3');
 	if (!Object.values(SANDBOX_KEYS).includes(key)) {
-		throw new ServiceError(
-			'sandbox-unauthorized',
-			'The header "Authentication: Bearer <PRIVATE_API_KEY>" with a known key is required.',
-		);
+		throw new ServiceError('sandbox-unauthorized');
 	}
 	if (method === 'POST' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
-		throw new ServiceError('sandbox-malformed-body', 'The body must be a JSON object.');
+		throw new ServiceError('sandbox-malformed-body');
 	}
 }
 
-/** Tells user tokens from private keys and from forged ones; the tokens open nothing. */
-const TOKEN_SECRET = 'sandbox-user-token-secret';
-
-/** @returns a JSON Web Token (HS256) that ends after an hour */
+/** @returns a JSON Web Token (HS256) that ends after an hour; it opens nothing */
 function createToken(claims: object): string {
 	const now = Math.floor(Date.now() / 1000);
-	const content = [
+	const parts = [
 		{ alg: 'HS256', typ: 'JWT' },
 		{ ...claims, iat: now, exp: now + 60 * 60 },
-	]
-		.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-		.join('.');
-	return `${content}.${signToken(content)}`;
-}
-
-function isUserToken(token: string): boolean {
-	const end = token.lastIndexOf('.');
-	return end > 0 && token.slice(end + 1) === signToken(token.slice(0, end));
-}
-
-function signToken(content: string): string {
-	return createHmac('sha256', TOKEN_SECRET).update(content).digest('base64url');
+	];
+	const content = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+	const signature = createHmac('sha256', 'sandbox').update(content.join('.')).digest('base64url');
+	return [...content, signature].join('.');
 }
 
 /**

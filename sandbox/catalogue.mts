@@ -14,29 +14,15 @@ export const SANDBOX_PLANS = {
 	failingPayment: 'plan_failing_payment',
 };
 
-export const SANDBOX_AI_TOKENS = {
-	small: 'ai_tokens_100',
-	large: 'ai_tokens_1000',
-};
+export const SANDBOX_AI_TOKENS = { small: 'ai_tokens_100', large: 'ai_tokens_1000' };
 
-export interface Plan {
-	id: string;
-	periodDays: number;
-}
+/** Days that each plan lasts. */
+export const PLAN_DAYS = new Map<unknown, number>(
+	Object.values(SANDBOX_PLANS).map((id) => [id, id === SANDBOX_PLANS.premium ? 365 : 30]),
+);
 
-export interface AiToken {
-	id: string;
-	credits: number;
-}
-
-export const PLANS: Plan[] = [
-	{ id: SANDBOX_PLANS.basic, periodDays: 30 },
-	{ id: SANDBOX_PLANS.pro, periodDays: 30 },
-	{ id: SANDBOX_PLANS.premium, periodDays: 365 },
-	{ id: SANDBOX_PLANS.failingPayment, periodDays: 30 },
-];
-
-export const AI_TOKENS: AiToken[] = [
-	{ id: SANDBOX_AI_TOKENS.small, credits: 100 },
-	{ id: SANDBOX_AI_TOKENS.large, credits: 1_000 },
-];
+/** Credits that each AI token attaches to a plan upgrade. */
+export const AI_CREDITS = new Map<unknown, number>([
+	[SANDBOX_AI_TOKENS.small, 100],
+	[SANDBOX_AI_TOKENS.large, 1_000],
+]);

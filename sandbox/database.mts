@@ -101,7 +101,7 @@ export function openDatabase(file: string, reset: boolean) {
 		if (error instanceof Trouble) throw error;
 		throw new Trouble(
 			`The data file ${file} cannot be opened for writing ` +
-				`(${error instanceof Error ? error.message : String(error)}). ` +
+				`(${(error as Error).message}). ` +
 				'Check its folder and permissions, or choose another file with --file.',
 		);
 	}

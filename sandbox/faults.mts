@@ -57,12 +57,14 @@ export class Faults {
 
 	/** @returns the fault for a request to a path under the base address, counted as used once more */
 	take(method: string, path: string, body: unknown): Fault | undefined {
-		const { email } = (body ?? {}) as { email?: unknown };
+		const email = String((body as { email?: unknown } | undefined)?.email);
+		const isPath = (wanted: string) =>
+			wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
 		const found = this.#active.find(
 			(fault) =>
 				(fault.method ?? method).toUpperCase() === method &&
-				isPath(path, fault.path ?? '*') &&
-				(fault.email ?? String(email)).toLowerCase() === String(email).toLowerCase(),
+				isPath(fault.path ?? '*') &&
+				(fault.email ?? email).toLowerCase() === email.toLowerCase(),
 		);
 		if (found?.times !== undefined && --found.times === 0) {
 			this.#active = this.#active.filter((fault) => fault !== found);
@@ -71,22 +73,13 @@ export class Faults {
 	}
 }
 
-function isPath(path: string, wanted: string): boolean {
-	return wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
-}
-
-/**
- * Lets faults meet the requests of a scope, and holds each of its answers back for so many
- * milliseconds.
- */
-export function disturb(scope: FastifyInstance, faults: Faults, latency: number): void {
+/** Lets faults meet the requests of a scope. */
+export function disturb(scope: FastifyInstance, faults: Faults): void {
 	const taken = new WeakMap<FastifyRequest, Fault>();
 	const closing = new AbortController();
 	scope.addHook('preClose', async () => closing.abort());
-	const hold = async (fault?: Fault) => {
-		const milliseconds = latency + (fault?.delayMs ?? 0);
-		if (milliseconds === 0) return;
-		await wait(milliseconds, undefined, { signal: closing.signal }).catch(() => {});
+	const hold = async ({ delayMs }: Fault) => {
+		if (delayMs) await wait(delayMs, undefined, { signal: closing.signal }).catch(() => {});
 	};
 
 	scope.addHook('preValidation', async (request, reply) => {
@@ -106,9 +99,9 @@ export function disturb(scope: FastifyInstance, faults: Faults, latency: number)
 	});
 
 	scope.addHook('onSend', (request, reply, payload, done) => {
-		const fault = taken.get(request);
+		const fault = taken.get(request) ?? {};
 		void hold(fault).then(() => {
-			if (fault?.drop === undefined) return done();
+			if (fault.drop === undefined) return done();
 			// Without done(), the framework leaves the rest of the answer to us.
 			if (fault.drop === 'after') request.raw.socket.destroy();
 			else cutAnswer(request, reply, payload);
@@ -128,13 +121,8 @@ function cutAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknow
 
 /** Sets and clears faults over HTTP, for a sandbox in another process. */
 export function faultRoutes(scope: FastifyInstance, faults: Faults): void {
+	const schema = { body: FAULT_SCHEMA };
 	const success = { status: 'success' };
-	scope.post<{ Body: Fault }>('/faults', { schema: { body: FAULT_SCHEMA } }, ({ body }) => {
-		faults.add(body);
-		return success;
-	});
-	scope.delete('/faults', () => {
-		faults.clear();
-		return success;
-	});
+	scope.post<{ Body: Fault }>('/faults', { schema }, ({ body }) => (faults.add(body), success));
+	scope.delete('/faults', () => (faults.clear(), success));
 }

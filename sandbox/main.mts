@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 
 import { readNumber, readOptions } from '../host/commandLine.mts';
 import { dataFolder } from '../host/paths.mts';
-import { describeError, Trouble } from '../host/trouble.mts';
+import { describeError } from '../host/trouble.mts';
 import { SANDBOX_AI_TOKENS, SANDBOX_KEYS, SANDBOX_PLANS, SEED_USERS } from './seed.mts';
 import { DEFAULT_PORT, startSandbox } from './server.mts';
 
@@ -17,11 +17,10 @@ Usage: npm run sandbox -- [switches]
   --in-memory      keep the data in memory only
   --reset          fill the database anew
   --users <number> fill a new database with so many users, 2.5 resumes each (default: ${SEED_USERS})
-  --latency <ms>   hold each answer back for so many milliseconds (default: 0)
   --help           show this text
 `;
 
-/** @throws {Trouble} a switch is unknown or its value cannot be used */
+/** @throws a switch is unknown or its value cannot be used */
 async function run(): Promise<void> {
 	const switches = readOptions(
 		{
@@ -29,22 +28,17 @@ async function run(): Promise<void> {
 			file: { type: 'string' },
 			'in-memory': { type: 'boolean', default: false },
 			reset: { type: 'boolean', default: false },
-			users: { type: 'string' },
-			latency: { type: 'string', default: '0' },
+			users: { type: 'string', default: String(SEED_USERS) },
 			help: { type: 'boolean', default: false },
 		},
 		HELP,
 	);
-	const { file, users, 'in-memory': inMemory } = switches;
+	const { file, 'in-memory': inMemory } = switches;
 	if (switches.help) return console.log(HELP);
-	if (inMemory && file !== undefined) {
-		throw new Trouble('Use either --file or --in-memory, not both.');
-	}
 	const data = inMemory ? ':memory:' : resolve(file ?? defaultFile);
 	const sandbox = await startSandbox({
 		port: readNumber('port', switches.port, 0, 65_535),
-		users: users === undefined ? undefined : readNumber('users', users, 1, 1_000_000),
-		latency: readNumber('latency', switches.latency, 0, 600_000),
+		users: readNumber('users', switches.users, 1, 1_000_000),
 		file: data,
 		reset: switches.reset,
 	});

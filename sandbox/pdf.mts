@@ -28,16 +28,14 @@ export async function createPdf(resume: Resume): Promise<Uint8Array> {
 		const printable = Array.from(text.normalize('NFC').replace(/\s/g, ' '), (letter) =>
 			letters.has(letter.codePointAt(0) ?? 0) ? letter : '?',
 		).join('');
-		// No letter is wider than the font's size: a space at this distance lets every word fit a line.
 		const width = A4.width - 2 * MARGIN;
-		const breakable = printable.replace(new RegExp(`\\S{${Math.floor(width / size)}}`, 'g'), '$& ');
 		const widthOf = (part: string) => font.widthOfTextAtSize(part, size);
-		for (const line of breakTextIntoLines(breakable || ' ', [' '], width, widthOf)) {
-			y -= size * LINE_SPACING;
-			if (y < MARGIN) {
+		for (const line of breakTextIntoLines(printable || ' ', [' '], width, widthOf)) {
+			if (y < 2 * MARGIN) {
 				page = document.addPage([A4.width, A4.height]);
-				y = A4.height - MARGIN - size * LINE_SPACING;
+				y = A4.height - MARGIN;
 			}
+			y -= size * LINE_SPACING;
 			page.drawText(line, { x: MARGIN, y, size, font });
 		}
 	};

@@ -1,14 +1,11 @@
 import type { Section } from './store.mts';
 
-export interface Score {
-	/** Sum of the parts' points, 0 to 100. */
-	score: number;
-	/** What is judged, with 0 to `maximum` points. */
-	parts: Array<{ name: string; points: number; maximum: number }>;
-}
-
-/** Judges a resume by its sections alone: the same sections always have the same score. */
-export function scoreResume(sections: readonly Section[]): Score {
+/**
+ * Judges a resume by its sections alone: the same sections always have the same score.
+ *
+ * @returns what is judged, with 0 to `maximum` points, and the sum of these points, 0 to 100
+ */
+export function scoreResume(sections: readonly Section[]) {
 	const textOf = (type: string) =>
 		sections.flatMap((section) => (section.type === type ? [section.content] : [])).join('\n');
 	const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;

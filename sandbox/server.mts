@@ -4,7 +4,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 
 import { portTrouble } from '../host/ports.mts';
-import { Trouble } from '../host/trouble.mts';
 import { answerError, answerUnknownAddress, apiRoutes, BASE_PATH } from './api.mts';
 import { CONSOLE_PATH, consoleRoutes } from './console/console.mts';
 import { openDatabase } from './database.mts';
@@ -23,10 +22,8 @@ export interface SandboxOptions {
 	file?: string;
 	/** Fill the database anew. */
 	reset?: boolean;
-	/** How many users there are, 2.5 resumes each; a new database is filled with 60 when missing. */
+	/** How many users a new database is filled with, 2.5 resumes each; 60 when missing. */
 	users?: number;
-	/** Milliseconds that each answer of the partner API is held back; 0 when missing. */
-	latency?: number;
 	/** Keep every request in `requests`. */
 	record?: boolean;
 	/** Milliseconds between the first attempt of a delivery and the second; 1000 when missing. */
@@ -69,21 +66,14 @@ const HOST = '127.0.0.1';
 /**
  * Starts the partner service with seeded data.
  *
- * @throws {Trouble} the port is taken, the file cannot be used or has another number of users
+ * @throws {Trouble} the port is taken, or the file cannot be used
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-	const { port = DEFAULT_PORT, file = ':memory:', reset = false, users } = options;
+	const { port = DEFAULT_PORT, file = ':memory:', reset = false, users = SEED_USERS } = options;
 	const { database, created } = openDatabase(file, reset);
 	try {
-		if (created) seed(database, users ?? SEED_USERS);
+		if (created) seed(database, users);
 		const store = new Store(database);
-		const { total } = store.listUsers(0, 0);
-		if (users !== undefined && total !== users) {
-			throw new Trouble(
-				`The data file ${file} has ${total} users. ` +
-					`Start once with --reset to fill it with ${users}, or choose another file with --file.`,
-			);
-		}
 		const faults = new Faults();
 		const webhooks = new Webhooks(database, store, options.deliveryBackoffMs ?? 1_000);
 		const requests: RecordedRequest[] = [];
@@ -108,7 +98,7 @@ function createApp(
 	store: Store,
 	webhooks: Webhooks,
 	faults: Faults,
-	{ latency = 0, record = false }: SandboxOptions,
+	{ record = false }: SandboxOptions,
 	requests: RecordedRequest[],
 ) {
 	const app = fastify({
@@ -134,13 +124,15 @@ function createApp(
 		requests.push({ method, url, headers, rawHeaders: raw.rawHeaders, body });
 	});
 	app.setNotFoundHandler(answerUnknownAddress);
-	app.get('/', (_request, reply) => reply.redirect(CONSOLE_PATH));
-	const routes: Array<[prefix: string, (scope: FastifyInstance) => Promise<void> | void]> = [
-		[BASE_PATH, (scope) => (disturb(scope, faults, latency), apiRoutes(scope, store))],
-		['/_sandbox', (scope) => faultRoutes(scope, faults)],
-		[CONSOLE_PATH, (scope) => consoleRoutes(scope, store, webhooks)],
-	];
-	for (const [prefix, add] of routes) app.register(async (scope) => await add(scope), { prefix });
+	app.get('/', (_request, reply) => reply.redirect(`${CONSOLE_PATH}/users`));
+	const api = async (scope: FastifyInstance) => {
+		disturb(scope, faults);
+		apiRoutes(scope, store);
+	};
+	app.register(api, { prefix: BASE_PATH });
+	app.register(async (scope) => faultRoutes(scope, faults), { prefix: '/_sandbox' });
+	const pages = async (scope: FastifyInstance) => await consoleRoutes(scope, store, webhooks);
+	app.register(pages, { prefix: CONSOLE_PATH });
 	return app;
 }
 

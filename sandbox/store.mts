@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLTagStore } from 'node:sqlite';
 
-import type { AiToken, Plan } from './catalogue.mts';
+import { AI_CREDITS, PLAN_DAYS } from './catalogue.mts';
 import { inTransaction } from './database.mts';
 
 /** All times are Unix timestamps in seconds, as in the subscription record of the specification (§2). */
@@ -104,8 +104,7 @@ export class Store {
 
 	/** @returns the resume as a later read returns it */
 	createResume(userId: string, resume: NewResume): Resume {
-		const id = inTransaction(this.#sql.db, () => this.addResume(userId, resume));
-		return this.findResume(id) as Resume;
+		return inTransaction(this.#sql.db, () => this.findResume(this.addResume(userId, resume))!);
 	}
 
 	/** To be run in a transaction; answers the new ID. */
@@ -145,18 +144,18 @@ export class Store {
 	 *
 	 * @returns the user's new subscription
 	 */
-	upgradeSubscription({ id, email }: User, plan: Plan, token?: AiToken) {
+	upgradeSubscription({ id, email }: User, planId: string, aiTokenId?: string) {
 		const sql = this.#sql;
 		const now = unixTime();
-		const end = now + plan.periodDays * 24 * 60 * 60;
+		const end = now + PLAN_DAYS.get(planId)! * 24 * 60 * 60;
 		return inTransaction(sql.db, () => {
-			sql.run`INSERT INTO subscriptions VALUES (${id}, ${plan.id}, 'active', ${now}, ${now}, ${end})
+			sql.run`INSERT INTO subscriptions VALUES (${id}, ${planId}, 'active', ${now}, ${now}, ${end})
 				ON CONFLICT (user_id) DO UPDATE SET plan_id = excluded.plan_id, status = excluded.status,
 					current_period_start = excluded.current_period_start,
 					current_period_end = excluded.current_period_end`;
-			sql.run`UPDATE users SET ai_credits = ai_credits + ${token?.credits ?? 0} WHERE id = ${id}`;
+			sql.run`UPDATE users SET ai_credits = ai_credits + ${AI_CREDITS.get(aiTokenId) ?? 0} WHERE id = ${id}`;
 			sql.run`INSERT INTO upgrades (email, plan_id, ai_token_id, created)
-				VALUES (${email}, ${plan.id}, ${token?.id ?? null}, ${now})`;
+				VALUES (${email}, ${planId}, ${aiTokenId ?? null}, ${now})`;
 			return this.findUser(id)?.subscription;
 		});
 	}

@@ -1,6 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { projectRoot } from '../host/paths.mts';
 import { Trouble } from '../host/trouble.mts';
 
 /**
@@ -15,13 +12,7 @@ export function withBlock(page: string, name: string, content: string): string {
 	return page.replace(block, (_, start: string, end: string) => `${start}\n${content}\n${end}`);
 }
 
-/** Writes a block of a page of the project. */
-export async function writeBlock(page: string, name: string, content: string): Promise<void> {
-	const file = join(projectRoot, page);
-	await writeFile(file, withBlock(await readFile(file, 'utf8'), name, content));
-}
-
-/** A table of Markdown, the first row being its head, in the form that prettier leaves alone. */
+/** A table of Markdown, the first row being its head, with columns for a person who reads it as it is. */
 export function table([head = [], ...rows]: string[][]): string {
 	const widths = head.map((_, column) =>
 		Math.max(3, ...[head, ...rows].map((row) => row[column]!.length)),

@@ -3,19 +3,18 @@
  * contract/public-names.json, and fails where they do; `-- --update` writes the file anew.
  */
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
 import { projectRoot } from '../host/paths.mts';
 import { readPublicNames } from './publicNames.mts';
+import { writeFormatted } from './write.mts';
 
 const { update } = parseArgs({ options: { update: { type: 'boolean' } } }).values;
 const file = join(projectRoot, 'contract', 'public-names.json');
 const names = readPublicNames(projectRoot);
 if (update) {
-	const options = { ...(await resolveConfig(file)), filepath: file };
-	await writeFile(file, await format(JSON.stringify(names), options));
+	await writeFormatted(file, JSON.stringify(names));
 } else {
 	assert.deepEqual(names, JSON.parse(await readFile(file, 'utf8')));
 }

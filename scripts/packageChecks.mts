@@ -67,16 +67,6 @@ export const packageChecks: PackageCheck[] = [
 		},
 	},
 	{
-		title: 'declares every node and credential that it holds',
-		async find({ folder }) {
-			const { n8n } = readManifest(folder);
-			const declared = [...n8n.nodes, ...n8n.credentials];
-			return (await filesOf(folder))
-				.filter((file) => /\.(?:node|credentials)\.js$/.test(file) && !declared.includes(file))
-				.map((file) => `${file} is not declared in package.json.`);
-		},
-	},
-	{
 		title: 'tells the search and the links of every node in a codex file',
 		async find({ folder }) {
 			const { name, n8n } = readManifest(folder);

@@ -1,9 +1,8 @@
 /**
- * `npm run verify:package`: checks the package as it would be published, installs it into an empty
- * n8n, and prints its digests. `-- <tarball>` takes one that is packed already.
+ * `npm run verify:package`: checks the package as it would be published and installs it into an
+ * empty n8n. `-- <tarball>` takes one that is packed already.
  */
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,7 +10,6 @@ import {
 	analyzePackage,
 	SOURCE_FILE_PATTERNS,
 } from '@n8n/scan-community-package/scanner/scanner.mjs';
-import type { ICredentialType, INodeType } from 'n8n-workflow';
 import { buildPackage } from '../host/build.mts';
 import { runCommand } from '../host/command.mts';
 import { installHost, installPackage, packPackage } from '../host/install.mts';
@@ -21,8 +19,8 @@ import { reportTo } from '../host/progress.mts';
 import { EditorApi } from '../host/rest.mts';
 import { describeError, Trouble } from '../host/trouble.mts';
 import { owner } from '../host/workspace.mts';
-import { loadClass, readManifest } from './builtPackage.mts';
 import { packageChecks, type PackedPackage } from './packageChecks.mts';
+import { readPublicNames } from './publicNames.mts';
 
 const major = 2;
 
@@ -54,10 +52,6 @@ async function verify(given: string | undefined, folder: string): Promise<void> 
 		async () => await unregistered(packed, join(folder, 'n8n')),
 	);
 
-	for (const algorithm of ['sha256', 'sha512']) {
-		const hash = createHash(algorithm).update(await readFile(tarball));
-		console.log(`${algorithm}  ${hash.digest('hex')}`);
-	}
 	if (failed > 0) throw new Trouble(`${failed} of the checks above failed.`);
 }
 
@@ -86,14 +80,7 @@ async function unregistered({ tarball, folder }: PackedPackage, userFolder: stri
 		await api.signIn(owner);
 		const offered = [...(await api.nodeTypes()), ...(await api.credentialTypes())];
 		const names = offered.map(({ name }) => name);
-		const { name, n8n: declared } = readManifest(folder);
-		const types = [
-			...declared.nodes.map(
-				(file) => `${name}.${loadClass<INodeType>(folder, file).description.name}`,
-			),
-			...declared.credentials.map((file) => loadClass<ICredentialType>(folder, file).name),
-		];
-		return types
+		return Object.keys(readPublicNames(folder))
 			.filter((type) => !names.includes(type))
 			.map((type) => `n8n does not know ${type}.`);
 	} finally {

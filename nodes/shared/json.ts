@@ -158,32 +158,37 @@ export function isRounded(inexact: string): boolean {
 }
 
 /**
- * Why `JSON.stringify` would change the value: a number has lost digits, or something in it is not a text,
- * a finite number, a boolean, null, a list, a plain object or a valid date. A property may be undefined,
- * which leaves it out.
+ * The value as its JSON says it, without anything that could write itself in another way later.
+ * @returns why JSON would change it: a number has lost digits, or something in it is not a text, a finite
+ * number, a boolean, null, a list, a plain object, or an object such as a date that is written as a text. A property
+ * may be undefined, which leaves it out.
  */
-export function jsonProblem(value: unknown): 'digitsLost' | 'notJson' | undefined {
+export function throughJson(value: unknown): { value: unknown } | 'digitsLost' | 'notJson' {
 	let problem: 'digitsLost' | 'notJson' | undefined;
 	try {
-		JSON.stringify(value, function (this: Record<string, unknown>, name, written: unknown) {
+		const json = JSON.stringify(value, function (this: Record<string, unknown>, name, written) {
 			problem ??= problemOf(this[name], written, Array.isArray(this));
-			return written;
+			return written as unknown;
 		});
+		return problem ?? { value: JSON.parse(json) as unknown };
 	} catch {
 		return 'notJson';
 	}
-	return problem;
 }
 
-/** @param written what the value's own `toJSON` gives, which is a text of dates that are valid */
+/** @param written what the value's own `toJSON` gives: a text of an object that is valid, such as a date */
 function problemOf(value: unknown, written: unknown, isInList: boolean) {
 	if (typeof written === 'number' && !isExactNumber(written)) {
 		return Number.isFinite(written) ? 'digitsLost' : 'notJson';
 	}
 	const isJson =
-		['string', 'number', 'boolean'].includes(typeof written) ||
-		(written === value && (value === null || Array.isArray(value) || isPlain(value))) ||
-		(value === undefined && !isInList);
+		(typeof written === 'string' && typeof value !== 'bigint') ||
+		(written === value &&
+			(['number', 'boolean'].includes(typeof value) ||
+				value === null ||
+				Array.isArray(value) ||
+				isPlain(value) ||
+				(value === undefined && !isInList)));
 	return isJson ? undefined : 'notJson';
 }
 

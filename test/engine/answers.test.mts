@@ -76,7 +76,9 @@ const OTHER_PERSON = 'its subscription is of another person';
 const HAS_CODE = 'its subscription reports an error';
 const confirmed = (data: object) => ({ status: 'success', data });
 
-test.each<[body: unknown, reason: string]>([
+test.each<[body: unknown, reason: string, status?: number]>([
+	// As a proxy may answer by itself.
+	[confirmed({ plan_id: pro }), 'its HTTP status is 201 and not 200', 201],
 	[{ status: 'success' }, 'it holds no subscription'],
 	[confirmed({}), OTHER_PLAN],
 	[confirmed({ plan_id: basic }), OTHER_PLAN],
@@ -86,14 +88,17 @@ test.each<[body: unknown, reason: string]>([
 	[{ data: { plan_id: pro } }, 'it has no status'],
 	[[], 'it has no status'],
 	[{ status: 'pending' }, 'its status is "pending"'],
-])('an upgrade that is answered by %j has an unknown outcome', async (body, reason) => {
-	answers('/plan/upgrade', 200, body as object);
-	const { error } = await upgradeTo(pro);
-	expect(error?.message).toBe(`Outcome unknown: The service did not confirm it: ${reason}`);
-	expect(error?.description).toContain('before you send it again');
-	expect(error?.description).toContain(`It answered: ${JSON.stringify(body)}`);
-	expect(sent()).toHaveLength(1);
-});
+])(
+	'an upgrade that is answered by %j has an unknown outcome',
+	async (body, reason, ...[status = 200]) => {
+		answers('/plan/upgrade', status, body as object);
+		const { error } = await upgradeTo(pro);
+		expect(error?.message).toBe(`Outcome unknown: The service did not confirm it: ${reason}`);
+		expect(error?.description).toContain('before you send it again');
+		expect(error?.description).toContain(`It answered: ${JSON.stringify(body)}`);
+		expect(sent()).toHaveLength(1);
+	},
+);
 
 test('what is repeated of an unclear answer holds no token', async () => {
 	answers('/user/token', 200, { status: 'pending', access_token: 'a-token' });

@@ -273,6 +273,11 @@ describe('what has billed more than once', () => {
 			{ entry: 'execute', ...four, behaviours: [[refused], [], [], []], node: once },
 			[1, 0, 0, 0],
 		],
+		[
+			'a refusal that is repeated, by way of execute',
+			{ entry: 'execute', behaviours: [[refused]] },
+			[2],
+		],
 		['four calls of a tool at once', { entry: 'toolAtOnce', ...four }, [1, 1, 1, 1]],
 		['plan-upgrade-1', { behaviours: [[answered(false, 401, envelope('plan-upgrade-1'))]] }, [1]],
 		...(['run', 'execute'] as const).map((entry): [string, Partial<Script>, number[]] => [

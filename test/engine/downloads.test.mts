@@ -259,13 +259,13 @@ describe('an answer in words without an end is left', () => {
 
 describe('time', () => {
 	const drip =
-		(status: number, type: string, start: string, times = Infinity): Answer =>
+		(status: number, type: string, start: string, times = Infinity, piece = 'x'): Answer =>
 		(socket) => {
 			const length = times < Infinity ? `Content-Length: ${start.length + times}\r\n` : '';
 			socket.write(`HTTP/1.1 ${status} Status\r\n${length}Content-Type: ${type}\r\n\r\n${start}`);
 			let left = times;
 			const timer = setInterval(() => {
-				if (left-- > 0) socket.write('x');
+				if (left-- > 0) socket.write(piece);
 			}, 20);
 			socket.on('close', () => clearInterval(timer));
 		};
@@ -282,9 +282,12 @@ describe('time', () => {
 		expect(failed(await download({ timeout: 300 }))).toBe("No answer from the file's host in time");
 	});
 
-	test('a file that drips does not end with the timeout', async () => {
-		answer = drip(200, 'application/pdf', '%PDF-', 75);
-		expect(stored(await download({ timeout: 700 })).text).toBe(`%PDF-${'x'.repeat(75)}`);
+	test.each([
+		['%PDF-', 'x'],
+		['SQLite format 3 and words', '\0'],
+	])('a file that starts with %j and drips does not end with the timeout', async (start, piece) => {
+		answer = drip(200, 'application/octet-stream', start, 75, piece);
+		expect(stored(await download({ timeout: 700 })).text).toBe(start + piece.repeat(75));
 	});
 });
 

@@ -89,6 +89,8 @@ test.each<[sign: object, headers?: Record<string, string>, status?: number]>([
 	[{ page: 1, totalPages: 3 }],
 	[{ meta: { current_page: 1, last_page: 2 } }],
 	[{ last: false }],
+	[{ has_more: null, next: '/users?page=2' }],
+	...[{ next: null }, { has_more: false }].map((no): [object] => [{ ...no, totalPages: 3 }]),
 	[{ isTruncated: true }],
 	[{ data: { 'page-info': { hasNextPage: 'true' } } }],
 	[{ meta: { pagination: { links: { nextPage: 2 } } } }],
@@ -165,6 +167,7 @@ const paged: Service = (query, request) =>
 	Number(query.page) > 3
 		? http(404, {}, '{}')
 		: numbered(30, () => ({ meta: { last_page: 3 } }))(query, request);
+const contradictory = numbered(30, () => ({ has_more: false, next: null, totalPages: 3 }));
 const halfHidden: Service = (query, request) =>
 	query.page === '2' ? { data: [], meta: { last_page: 3 } } : paged(query, request);
 const onePage: Service = () => ({ users, last_page: 1 });
@@ -197,6 +200,13 @@ test.each<[string, INodeParameters, Service, expected: object[], asked: string[]
 	],
 	['its only page', page, onePage, users, asks('page', 1)],
 	[
+		'the last of its pages, whatever else it says',
+		page,
+		contradictory,
+		all(30),
+		asks('page', 1, 2, 3),
+	],
+	[
 		'has_more: false beside a cursor',
 		cursor,
 		edges({ has_more: false }),
@@ -223,6 +233,9 @@ const wrongCursor = { ...cursor, cursorPath: 'meta' };
 
 /** The first page for ever, with the request in each record. */
 const deaf: Service = (_, request) => users.map((user) => ({ ...user, request }));
+const shuffled: Service = (query) => ({
+	...{ users: query.page === '1' ? users : users.toReversed().slice(1), has_more: true },
+});
 const inTurn: Service = (_, request) => records(0, request % 2 ? 10 : 11);
 const stuck: Service = (_, request) => ({ items: rows(request * 10, 99), meta: { next: 'c' } });
 const equal: Service = (query) => [{ name: 'Ann' }, { name: query.page }];
@@ -232,6 +245,7 @@ const tips: Service = (query) => (query.page === '1' ? { people: users } : { tip
 
 test.each<[string, INodeParameters, Service, error: string, sent: number]>([
 	['what it would without the page', page, deaf, `${AGAIN}the parameter 'page'`, 2],
+	['it in another order, without one of them', page, shuffled, `${AGAIN}the parameter 'page'`, 2],
 	['two users in turn, whatever the offset', offset, inTurn, 'The list did not end after 100', 100],
 	['a cursor that stays the same', cursor, stuck, `${AGAIN}A cursor came twice`, 2],
 	['something else than a cursor', wrongCursor, stuck, NO_CURSOR, 1],

@@ -81,11 +81,11 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	),
 	"'JSON Body' is not a JSON object": [
 		...['={{ new Date(0) }}', '={{ $now }}', '={{ new Date(NaN) }}', '={{ new Map([["a", 1]]) }}'],
-		...['={{ new String("{}") }}', '={{ [] }}', '{"a": 1'],
+		...['={{ new String("{}") }}', '={{ [] }}', '{"a": 1', '={{ ({ toJSON: () => "text" }) }}'],
 	].flatMap(everyBody),
 	"'JSON Body' holds a value that JSON can't express": [
 		...['={{ ({ a: NaN }) }}', '={{ ({ a: [1, { b: () => 1 }] }) }}'],
-		...['={{ ({ a: new Date(NaN) }) }}', '={{ ({ a: [undefined] }) }}'],
+		...['={{ ({ a: new Date(NaN) }) }}', '={{ ({ a: [undefined] }) }}', '={{ ({ a: 10n }) }}'],
 	].flatMap(everyBody),
 	"'JSON Body' holds a number whose digits were lost": [
 		...['={{ ({ id: 12345678901234567890 }) }}', '={{ ({ id: [1, -9007199254740993] }) }}'],
@@ -116,6 +116,11 @@ test.each([
 	['{"id": [1, -9007199254740993, 1e999]}', '{"id":[1,"-9007199254740993","1e999"]}'],
 	['={{ ({ a: [1.5, null, { b: "c" }], d: undefined }) }}', '{"a":[1.5,null,{"b":"c"}]}'],
 	['={{ ({ a: new Date(0) }) }}', '{"a":"1970-01-01T00:00:00.000Z"}'],
+	// What was checked is what is sent.
+	[
+		'={{ (() => { let n = 0; return { a: { toJSON: () => (n++ ? 2 ** 60 : "1") } } })() }}',
+		'{"a":"1"}',
+	],
 	['={{ {} }}', '{}'],
 ])('JSON Body %s is sent', async (body, wanted = JSON.stringify(JSON.parse(body))) => {
 	const { error } = await run({ ...customSend, ...json(body) });

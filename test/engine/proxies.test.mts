@@ -35,9 +35,17 @@ test('a proxy elsewhere is not used for a service without TLS', async () => {
 });
 
 test('a proxy on this machine is', async () => {
-	expect((await run(proxyUrl())).items).toMatchObject([{ id: 1 }]);
+	const { items } = await run(proxyUrl().replace('//', '//user:pass%20word@'));
+	expect(items).toMatchObject([{ id: 1 }]);
 	expect(proxy.requests).toHaveLength(1);
 });
+
+test.each(['http://us%er@127.0.0.1', 'socks5://127.0.0.1', 'proxy'])(
+	'%s is no proxy',
+	async (url) => {
+		expect((await run(url)).failures).toMatchObject([{ id: 'parameter.proxy' }]);
+	},
+);
 
 test("n8n's own proxy elsewhere can't be reached with the key of such a service", async () => {
 	// Of a network for documentation (RFC 5737): a socket that is bound to this machine can't be connected.

@@ -1,17 +1,24 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import type { ICredentialType, INode, INodeProperties, INodeType } from 'n8n-workflow';
+import type { ICredentialType, INode, INodeType } from 'n8n-workflow';
 import ts from 'typescript';
 import { projectRoot } from '../../host/paths.mts';
-import { readFailures, shown, withFailures } from '../../scripts/failuresTable.mts';
-import { readOperations, withOperations } from '../../scripts/operationsTable.mts';
+import { withBlock } from '../../scripts/blocks.mts';
 import { loadClass, readManifest } from '../../scripts/builtPackage.mts';
+import {
+	generatedTables,
+	readFailures,
+	readOperations,
+	shown,
+} from '../../scripts/generatedTables.mts';
 
 /** What people read, held against what there is. */
 
 function read(file: string): string {
 	return readFileSync(join(projectRoot, file), 'utf8');
 }
+
+const exists = (file: string) => existsSync(join(projectRoot, file));
 
 function find(...patterns: string[]): string[] {
 	const exclude = (path: string) => /^(node_modules|dist|\.git)$/.test(path.split('/')[0] ?? '');
@@ -30,25 +37,36 @@ const { n8n } = readManifest(projectRoot);
 const descriptions = n8n.nodes.map((file) => loadClass<INodeType>(projectRoot, file).description);
 const credential = loadClass<ICredentialType>(projectRoot, n8n.credentials[0]!);
 const operations = readOperations(projectRoot);
+const resources = new Set(operations.map(({ resource }) => resource));
+const operationNames = [
+	newOperation.name,
+	...operations.map(({ resource, name }) => `${resource} → ${name}`),
+];
+/** With the one that the node does not offer. */
+const requestPaths = ['/connect', ...operations.map(({ request }) => request.replace(/.* /, ''))];
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const fileNames = new Set(find('**/*', '.github/**/*').map((path) => basename(path)));
 
 /** The text outside of code blocks. */
 const prose = (page: string) => read(page).replace(/^ *```.*?^ *```/gms, '');
-const codeSpans = (page: string) => all(prose(page), /`([^`\n]+)`/g);
 
 function all(text: string, pattern: RegExp): string[] {
 	return Array.from(text.matchAll(pattern), ([, found]) => found!);
 }
 
-it("shows the node's operations in README as `npm run docs` writes them", () => {
-	const readme = read('README.md');
-	expect(readme).toBe(withOperations(readme, projectRoot));
-});
+it.each(generatedTables(projectRoot))(
+	'has $block in $page as `npm run docs` writes it',
+	({ page, block, content }) => {
+		// Prettier escapes what Markdown would take for more than text.
+		const plain = (text: string) =>
+			text.replace(/\\/g, '').replace(/ +/g, ' ').replace(/-{3,}/g, '---');
+		expect(plain(read(page))).toBe(plain(withBlock(read(page), block, content)));
+	},
+);
 
-it('shows every example workflow, and its picture, in docs/examples.md', () => {
-	const page = read('docs/examples.md');
-	expect(all(page, /\]\(\.\.\/(workflows\/[^)]+)\)/g).sort()).toEqual([...workflows].sort());
-	const pictures = all(page, /\]\(images\/(workflows\/[^)]+)\.png\)/g);
-	expect(pictures.map((picture) => `${picture}.json`).sort()).toEqual([...workflows].sort());
+it.each(workflows)('%s is in docs/examples.md, with its picture', (file) => {
+	expect(read('docs/examples.md')).toContain(`](../${file})`);
+	expect(read('docs/examples.md')).toContain(`](images/${file.replace('.json', '.png')})`);
 });
 
 it.each(workflows)(
@@ -63,65 +81,43 @@ it.each(workflows)(
 	},
 );
 
-describe.each(pages)('%s', (page) => {
-	it('links to files and headings that exist', () => {
-		const broken = all(prose(page), /\]\((?!\w+:)([^)\s]+)\)/g).filter((link) => {
+it.each(pages)('%s names only what there is', (page) => {
+	const text = prose(page);
+	const codeSpans = all(text, /`([^`\n]+)`/g);
+	const anythingElse = {
+		links: all(text, /\]\((?!\w+:)([^)\s]+)\)/g).filter((link) => {
 			const [path, anchor] = link.split('#');
 			const file = path ? relative('.', join(dirname(page), path)) : page;
-			if (!existsSync(join(projectRoot, file))) return true;
+			if (!exists(file)) return true;
 			return anchor !== undefined && !anchors(file).includes(anchor);
-		});
-		expect(broken).toEqual([]);
-	});
-
-	it('runs scripts that exist', () => {
-		const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-		const run = all(read(page), /\bnpm (?:run )?((?<=run )[\w:]+|test\b|start\b)/g);
-		expect(run.filter((script) => !(script in scripts))).toEqual([]);
-	});
-
-	it('names files that exist', () => {
-		const topLevel = new Set(find('*').map((path) => basename(path)));
-		const names = new Set(find('**/*', '.github/**/*').map((path) => basename(path)));
-		const missing = codeSpans(page).filter((span) => {
-			if (span === newOperation.file) return false;
-			if (/^[\w.-]+\/[\w./<>-]*$/.test(span) && topLevel.has(span.split('/')[0]!)) {
-				return !existsSync(join(projectRoot, span.replace(/<.*/, '')));
+		}),
+		scripts: all(read(page), /\bnpm (?:run )?((?<=run )[\w:]+|test\b|start\b)/g).filter(
+			(script) => !(script in scripts),
+		),
+		files: codeSpans.filter((span) => {
+			if (/^[\w.-]+\/[\w./<>-]*$/.test(span) && exists(span.split('/')[0]!)) {
+				return span !== newOperation.file && !exists(span.replace(/<.*/, ''));
 			}
-			return /^[\w.-]+\.(mts|ts|cjs|mjs|json|md|yml|yaml)$/.test(span) && !names.has(span);
-		});
-		expect(missing).toEqual([]);
-	});
-
-	it('names operations that exist', () => {
-		const resources = new Set(operations.map(({ resource }) => resource));
-		const known = operations.map(({ resource, name }) => `${resource} → ${name}`);
-		known.push(newOperation.name);
-		const named = all(prose(page), /\b(\w+ → [A-Z]\w*(?: [A-Z]\w*)*)/g).filter((one) =>
-			resources.has(one.split(' ')[0]!),
-		);
-		expect(named.filter((one) => !known.includes(one))).toEqual([]);
-	});
-
-	it('names requests of the partner API', () => {
-		const paths = all(read('openapi/partner-api.yaml'), /^ {2}(\/\S+):$/gm).map((path) =>
-			path.replace(/\{(\w+)\}/g, ':$1'),
-		);
-		const named = all(prose(page), /`(?:GET|POST|PUT|PATCH|DELETE) (\/[^`]*)`/g);
-		expect(named.filter((path) => ![...paths, '/:path'].includes(path))).toEqual([]);
-	});
-
-	it('names fields, and nodes of examples, as they are called', () => {
-		const named = all(prose(page).replace(/`[^`]*`/g, ''), /(?<![\w_])_([^_\n]+)_(?![\w_])/g);
-		expect(named.filter((label) => !labels.has(label))).toEqual([]);
-	});
-
-	it('names identifiers that occur in the code', () => {
-		const named = codeSpans(page).filter(
-			(span) => /^[a-z]+[A-Z]\w*$|^[a-z]+(_[a-z\d]+)+$/.test(span) && !/^n8n/i.test(span),
-		);
-		expect(named.filter((name) => !identifiers.has(name))).toEqual([]);
-	});
+			return /^[\w.-]+\.(m?ts|[cm]js|json|md|ya?ml)$/.test(span) && !fileNames.has(span);
+		}),
+		operations: all(text, /\b(\w+ → [A-Z]\w*(?: [A-Z]\w*)*)/g).filter(
+			(name) => resources.has(name.split(' ')[0]!) && !operationNames.includes(name),
+		),
+		requests: all(text, /`(?:GET|POST|PUT|PATCH|DELETE) (\/[^`]*)`/g).filter(
+			(path) => !requestPaths.includes(path),
+		),
+		// Fields, and nodes of examples.
+		labels: all(text.replace(/`[^`]*`/g, ''), /(?<![\w_])_([^_\n]+)_(?![\w_])/g).filter(
+			(label) => !labels.has(label),
+		),
+		identifiers: codeSpans.filter(
+			(span) =>
+				/^[a-z]+[A-Z]\w*$|^[a-z]+(_[a-z\d]+)+$/.test(span) &&
+				!/^n8n/i.test(span) &&
+				!identifiers.has(span),
+		),
+	};
+	expect(Object.entries(anythingElse).filter(([, names]) => names.length > 0)).toEqual([]);
 });
 
 it('has a worked example in CONTRIBUTING.md that compiles', () => {
@@ -141,18 +137,16 @@ it('has a worked example in CONTRIBUTING.md that compiles', () => {
 	expect(found.map(({ messageText }) => messageText)).toEqual([]);
 }, 60_000);
 
-describe('the tour of CONTRIBUTING.md', () => {
-	const tour = /^## Where to make a change\n(.*?)^## /ms.exec(read('CONTRIBUTING.md'))![1]!;
-	const [, , ...changes] = tour
-		.match(/^\|.*$/gm)!
-		.map((row) => row.split('|').map((cell) => cell.trim()));
-
-	it.each(changes)('%s%s opens files that have what it names', (_, _change, open) => {
+it('has a tour in CONTRIBUTING.md that opens files with what it names', () => {
+	const [, tour] = /^## Where to make a change\n(.*?)^## /ms.exec(read('CONTRIBUTING.md'))!;
+	for (const row of tour!.match(/^\|.*$/gm)!.slice(2)) {
+		const [, change, open] = row.split('|');
 		const spans = all(open!, /`([^`]+)`/g);
 		const content = spans.filter((span) => span.includes('.')).map(read);
 		const names = spans.filter((span) => /^\w+$/.test(span));
-		expect(names.filter((name) => !content.join('\n').includes(name))).toEqual([]);
-	});
+		const missing = names.filter((name) => !content.join('\n').includes(name));
+		expect([change, missing]).toEqual([change, []]);
+	}
 });
 
 /** Labels of n8n itself that the pages mention. */
@@ -168,26 +162,14 @@ const n8nLabels = [
 	...['Batch Size', 'Custom API Call', 'Retry execution', 'Error', 'Queued', 'Success'],
 ];
 
+/** Those of the package's nodes, of its credential, and the names of nodes in examples. */
+const described = [JSON.stringify([...descriptions, credential]), ...workflows.map(read)];
 const labels = new Set([
 	...n8nLabels,
-	...descriptions.flatMap(({ displayName, properties }) => [displayName, ...labelsOf(properties)]),
-	...[credential.displayName, ...labelsOf(credential.properties)],
-	...workflows.flatMap((file) =>
-		(JSON.parse(read(file)) as { nodes: Array<{ name: string }> }).nodes.map(({ name }) => name),
-	),
+	...all(described.join('\n'), /"(?:displayName|name)": ?"([^"]*)"/g),
 	// A heading of Keep a Changelog, and the convention itself in CONTRIBUTING.md.
 	...['Security', 'italics'],
 ]);
-
-/** Names of fields and of what can be chosen in them, at every depth. */
-function labelsOf(entries: object[]): string[] {
-	return (entries as Array<Partial<INodeProperties> & { values?: object[] }>).flatMap(
-		({ displayName, name, options, values, modes }) => [
-			...[displayName, name].filter((label) => label !== undefined),
-			...labelsOf([...(options ?? []), ...(values ?? []), ...(modes ?? [])]),
-		],
-	);
-}
 
 const sources = find(
 	'{nodes,credentials,sandbox,openapi,host,scripts,test,workflows}/**/*.{ts,mts,yaml,json}',
@@ -204,37 +186,23 @@ function anchors(file: string): string[] {
 	);
 }
 
-describe('messages', () => {
-	it('are in docs/errors.md as `npm run docs` writes them', () => {
-		// Prettier escapes what Markdown would take for more than text.
-		const plain = (text: string) =>
-			text.replace(/\\/g, '').replace(/ +/g, ' ').replace(/-{3,}/g, '---');
-		const page = read('docs/errors.md');
-		expect(plain(page)).toBe(plain(withFailures(page, projectRoot)));
-	});
+it('quotes messages in the words of the code', () => {
+	const settings = read('nodes/ResumeManagementTrigger/settings.ts');
+	const [, ofTrigger] = read('docs/errors.md').split('## The trigger');
+	const inErrors = all(ofTrigger!, /^\| `([^`…]+)` /gm);
+	expect(inErrors).toHaveLength(2);
+	expect(inErrors.filter((message) => !settings.includes(message))).toEqual([]);
 
-	it('of the trigger are in docs/errors.md in the words of the code', () => {
-		const source = read('nodes/ResumeManagementTrigger/settings.ts');
-		const [, section] = read('docs/errors.md').split('## The trigger');
-		const named = all(section!, /^\| `([^`…]+)` /gm);
-		expect(named).toHaveLength(2);
-		expect(named.filter((message) => !source.includes(message))).toEqual([]);
-	});
+	const templates = Object.values(readFailures(projectRoot)).map(([message]) => shown(message));
+	const [, symptoms] = read('README.md').split('| What you see');
+	const inReadme = all(symptoms!.split('\n\n')[0]!, /`([A-Z'][^`]* [^`]*)`/g);
+	expect(inReadme.length).toBeGreaterThan(4);
+	const isKnown = (symptom: string) =>
+		['Outcome unknown', ...templates].some((one) => one.startsWith(symptom.replace(/: …$/, '')));
+	expect(inReadme.filter((symptom) => !isKnown(symptom))).toEqual([]);
 
-	it('that README names exist', () => {
-		const templates = Object.values(readFailures(projectRoot)).map(([message]) => shown(message));
-		const [, table] = read('README.md').split('| What you see');
-		const named = all(table!.split('\n\n')[0]!, /`([A-Z'][^`]* [^`]*)`/g);
-		expect(named.length).toBeGreaterThan(4);
-		const fits = (symptom: string) =>
-			symptom.startsWith('Outcome unknown') || templates.some((one) => one.startsWith(symptom));
-		expect(named.filter((symptom) => !fits(symptom))).toEqual([]);
-	});
-
-	it("of the credential's test are explained in docs/credentials.md", () => {
-		const rules = credential.test?.rules?.map(({ properties }) => properties.message) ?? [];
-		expect(rules.length).toBeGreaterThan(2);
-		const explained = codeSpans('docs/credentials.md');
-		expect(rules.filter((message) => !explained.includes(message))).toEqual([]);
-	});
+	const rules = credential.test?.rules?.map(({ properties }) => properties.message) ?? [];
+	expect(rules.length).toBeGreaterThan(2);
+	const page = read('docs/credentials.md');
+	expect(rules.filter((message) => !page.includes(`\`${message}\``))).toEqual([]);
 });

@@ -2,19 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 
 import axios from 'axios';
 import { PDFDocument } from 'pdf-lib';
 
 import { SANDBOX_AI_TOKENS, SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startSandbox, type Fault, type Sandbox } from '../../sandbox/server.mts';
-import { operationsOf, readOpenApi } from '../support/openapi.mts';
-import { call, requiredHeaders, type CallOptions } from '../support/sandboxClient.mts';
+import { createJudge, operationsOf, readOpenApi } from '../support/openapi.mts';
 
 /** The partner API of the sandbox, over real HTTP: each answer is also judged by the OpenAPI document. */
 
 const EMAIL = 'emma.larsen@example.com';
 const UPGRADE = { planId: SANDBOX_PLANS.pro, email: EMAIL };
+const TYPE = { 'Content-Type': 'application/json' };
+const judge = createJudge();
 
 let sandbox: Sandbox;
 beforeEach(async () => {
@@ -22,76 +24,92 @@ beforeEach(async () => {
 });
 afterEach(async () => await sandbox.close());
 
-/** Every operation of the document, with a request that succeeds. */
-const operations = operationsOf(readOpenApi()).map(
-	({ operationId, method, path, requestBody }) => ({
-		operationId,
-		method: method.toUpperCase() as 'GET' | 'POST',
-		path: path.replace('{userID}', 'user-001').replace('{resumeID}', 'resume-001'),
-		unknown: path.includes('{') ? path.replace(/\{\w+\}/, 'nobody') : undefined,
-		body: requestBody && UPGRADE,
-		failure: operationId === 'plan.upgrade' ? 401 : 200,
-	}),
-);
-type Operation = (typeof operations)[number];
-
-async function send({ method, path, body }: Operation, options: CallOptions = {}) {
-	const result = await call(sandbox, method, path, { body, ...options });
-	expect(result.answerProblems).toEqual([]);
-	return result;
+interface Call {
+	/** Sent by POST, an object as JSON, a string as it is. */
+	body?: object | string;
+	/** In place of the two required headers (specification §4 and §5). */
+	headers?: Record<string, string>;
+	key?: string;
 }
 
-/** What an error is called, behind the sentence of the connect operation too (specification §2 rule 5). */
-function codeOf(answer: Record<string, unknown>): string {
-	expect(answer.status).toBe('error');
-	return String(answer.errorCode).replace(/^error code: (.*), please contact administrator$/, '$1');
+/** Sends a request, and holds the answer against the document. */
+async function call(path: string, { body, key = SANDBOX_KEYS.live, headers }: Call = {}) {
+	const { status, data, ...answer } = await axios.request<Buffer>({
+		method: body === undefined ? 'GET' : 'POST',
+		url: sandbox.baseUrl + path,
+		data: typeof body === 'object' ? JSON.stringify(body) : body,
+		headers: {
+			'Content-Type': false,
+			...(headers ?? { ...TYPE, Authentication: `Bearer ${key}` }),
+		},
+		responseType: 'arraybuffer',
+		validateStatus: null,
+	});
+	const contentType = String(answer.headers['content-type']);
+	const received = { status, contentType, body: data };
+	expect(judge.judgeAnswer(sandbox.requests.at(-1)!, received)).toEqual([]);
+	return {
+		...received,
+		headers: answer.headers,
+		json: () => JSON.parse(data.toString()) as Record<string, unknown>,
+	};
 }
 
 async function read<Data>(path: string): Promise<Data> {
-	const { json } = await call(sandbox, 'GET', path);
-	expect(json().status).toBe('success');
-	return json().data as Data;
+	const { status, data } = (await call(path)).json();
+	expect(status).toBe('success');
+	return data as Data;
 }
 
-const upgrade = async (body: object = UPGRADE) =>
-	await call(sandbox, 'POST', '/plan/upgrade', { body });
+/** What an error is called, behind the sentence of the connect operation too (specification §2 rule 5). */
+function codeOf({ status, errorCode }: Record<string, unknown>): string {
+	expect(status).toBe('error');
+	return String(errorCode).replace(/^error code: (.*), please contact administrator$/, '$1');
+}
+
+const upgrade = async (fields: object = {}) =>
+	await call('/plan/upgrade', { body: { ...UPGRADE, ...fields } });
 
 const bills = () => sandbox.database.prepare('SELECT * FROM upgrades').all();
 
-describe.each(operations)('$operationId', (operation) => {
-	const isUpgrade = operation.operationId === 'plan.upgrade';
+/** Every operation of the document, with a request that succeeds. */
+const operations = operationsOf(readOpenApi()).map(({ operationId, path, requestBody }) => ({
+	operationId,
+	path: path.replace('{userID}', 'user-001').replace('{resumeID}', 'resume-001'),
+	unknown: path.includes('{') ? path.replace(/\{\w+\}/, 'nobody') : undefined,
+	body: requestBody && UPGRADE,
+	isUpgrade: operationId === 'plan.upgrade',
+}));
 
+describe.each(operations)('$operationId', ({ operationId, path, unknown, body, isUpgrade }) => {
 	it('succeeds', async () => {
-		const { status, requestProblems, body } = await send(operation);
-		expect([status, requestProblems]).toEqual([200, []]);
-		const start = operation.operationId === 'resume.download' ? '%PDF-' : '{"status":"success",';
-		expect(body.toString('latin1').startsWith(start)).toBe(true);
+		const answer = await call(path, { body });
+		expect([answer.status, judge.judgeRequest(sandbox.requests[0]!)]).toEqual([200, []]);
+		const start = operationId === 'resume.download' ? '%PDF-' : '{"status":"success",';
+		expect(answer.body.toString('latin1').startsWith(start)).toBe(true);
 	});
 
 	it('refuses what lacks a content type, a key, a body or what it names', async () => {
-		const { Authentication, ...type } = requiredHeaders(SANDBOX_KEYS.live);
 		const unauthorized = isUpgrade ? 'plan-upgrade-3' : 'sandbox-unauthorized';
-		const wrongType = isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type';
-		const { json } = await call(sandbox, 'POST', '/user/token', { body: { email: EMAIL } });
-		const refused: Array<[CallOptions & { path?: string }, string | RegExp]> = [
-			[{ headers: { Authentication: Authentication! } }, 'sandbox-content-type'],
-			[{ headers: type }, unauthorized],
-			[{ headers: { ...type, Authorization: Authentication! } }, unauthorized],
+		const { token } = (await call('/user/token', { body: { email: EMAIL } })).json();
+		const key = `Bearer ${SANDBOX_KEYS.live}`;
+		const refused: Array<[Call & { path?: string }, string | RegExp]> = [
+			[{ headers: { Authentication: key } }, 'sandbox-content-type'],
+			[{ headers: TYPE }, unauthorized],
+			[{ headers: { ...TYPE, Authorization: key } }, unauthorized],
 			[{ key: 'unknown' }, unauthorized],
-			[{ key: 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln' }, unauthorized],
-			[{ key: String(json().token) }, wrongType],
+			[{ key: String(token) }, isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type'],
 		];
-		if (isUpgrade) refused.push([{ key: SANDBOX_KEYS.unarranged }, unauthorized]);
-		else expect((await send(operation, { key: SANDBOX_KEYS.unarranged })).status).toBe(200);
-		if (operation.unknown) {
-			refused.push([{ path: operation.unknown }, /^sandbox-unknown-(user|resume)$/]);
+		const unarranged = { body, key: SANDBOX_KEYS.unarranged };
+		if (isUpgrade) refused.push([unarranged, unauthorized]);
+		else expect((await call(path, unarranged)).status).toBe(200);
+		if (unknown) refused.push([{ path: unknown }, /^sandbox-unknown-(user|resume)$/]);
+		for (const malformed of body ? ['', '{"title":', '[]', 'null'] : []) {
+			refused.push([{ body: malformed }, 'sandbox-malformed-body']);
 		}
-		for (const body of operation.body ? ['', '{"title":', '[]', 'null'] : []) {
-			refused.push([{ body }, 'sandbox-malformed-body']);
-		}
-		for (const [{ path = operation.path, ...options }, code] of refused) {
-			const { status, json } = await send({ ...operation, path }, options);
-			expect([options, status]).toEqual([options, operation.failure]);
+		for (const [given, code] of refused) {
+			const { status, json } = await call(given.path ?? path, { body, ...given });
+			expect([given, status]).toEqual([given, isUpgrade ? 401 : 200]);
 			expect(codeOf(json())).toMatch(code);
 		}
 		expect(bills()).toEqual([]);
@@ -100,80 +118,72 @@ describe.each(operations)('$operationId', (operation) => {
 	it('answers HTTP 500 where the service fails', async () => {
 		const log = jest.spyOn(console, 'error').mockImplementation(() => {});
 		sandbox.database.exec('PRAGMA foreign_keys = OFF; DROP TABLE users; DROP TABLE sections');
-		expect((await send(operation)).status).toBe(500);
+		expect((await call(path, { body })).status).toBe(500);
 		log.mockRestore();
 	});
 });
 
 it('has the same first users and resumes, however many follow', async () => {
-	const many = await startSandbox({ port: 0, users: 10_000 });
-	const count = 'SELECT count(*) AS users, (SELECT count(*) FROM resumes) AS resumes FROM users';
-	expect(sandbox.database.prepare(count).get()).toEqual({ users: 60, resumes: 150 });
-	expect(many.database.prepare(count).get()).toEqual({ users: 10_000, resumes: 25_000 });
-	for (const [table, rows] of Object.entries({ users: 60, resumes: 150, sections: 600 })) {
-		const sql = `SELECT * FROM ${table} ORDER BY rowid LIMIT ${rows}`;
-		const first = many.database.prepare(sql).all();
-		expect([table, first]).toEqual([table, sandbox.database.prepare(sql).all()]);
-	}
+	const many = await startSandbox({ port: 0, users: 1_000 });
+	const tables = ['users', 'resumes', 'sections'];
+	const [few, all] = [sandbox, many].map(({ database }) =>
+		tables.map((table) => database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all()),
+	);
 	await many.close();
+	expect(few!.map(({ length }) => length).slice(0, 2)).toEqual([60, 150]);
+	expect(all!.map(({ length }) => length).slice(0, 2)).toEqual([1_000, 2_500]);
+	expect(all!.map((rows, index) => rows.slice(0, few![index]!.length))).toEqual(few);
 });
 
 it('scores a resume by its sections', async () => {
-	type Score = { score: number; parts: Array<{ points: number }> };
-	const { score, parts } = await read<Score>('/resume/resume-001/score');
-	expect(score).toBe(parts.reduce((sum, { points }) => sum + points, 0));
+	const score = async () => (await read<{ score: number }>('/resume/resume-001/score')).score;
+	const before = await score();
 	sandbox.database.exec("UPDATE sections SET content = 'none' WHERE type = 'skills'");
-	expect((await read<Score>('/resume/resume-001/score')).score).toBeLessThan(score);
+	expect(await score()).toBeLessThan(before);
 });
 
-it('refuses a bad encoding, and has no other address', async () => {
-	for (const [url, status, errorCode] of [
-		[`${sandbox.baseUrl}/user/%E0%A4%A`, 200, 'sandbox-bad-request'],
-		[`${sandbox.baseUrl}/nothing`, 404, 'sandbox-unknown-address'],
-		[`${sandbox.url}/users`, 404, 'sandbox-unknown-address'],
-	] as const) {
-		const answer = await axios.get(url, { validateStatus: () => true });
-		expect([url, answer.status, answer.data.errorCode]).toEqual([url, status, errorCode]);
-	}
+it.each<[path: string, status: number, errorCode: string, body?: object]>([
+	['/v1/user/%E0%A4%A', 200, 'sandbox-bad-request', undefined],
+	['/v1/nothing', 404, 'sandbox-unknown-address', undefined],
+	['/users', 404, 'sandbox-unknown-address', undefined],
+	['/v1/user/user-001/resume', 200, 'sandbox-bad-request', { sections: [{ content: {} }] }],
+	['/v1/user/user-001/resume', 200, 'sandbox-bad-request', { title: 'x'.repeat(2 ** 20) }],
+])('%s is answered with HTTP %d and %s, if nothing fits', async (path, status, errorCode, data) => {
+	const answer = await axios.request<object>({
+		method: data ? 'POST' : 'GET',
+		url: sandbox.url + path,
+		data,
+		headers: { Authentication: `Bearer ${SANDBOX_KEYS.live}` },
+		validateStatus: null,
+	});
+	expect(answer).toMatchObject({ status, data: { status: 'error', errorCode } });
 });
 
 it('keeps what a new resume is given, and makes a PDF of it, whatever its letters and length', async () => {
 	const sections = [
-		{ type: 'experience', content: 'long '.repeat(5_000) },
-		{ type: 'skills', content: `tab\tnul\0 emoji 🎉\n\n ${'x'.repeat(100_000)}`, level: [1] },
+		{ type: 'experience', content: 'long '.repeat(20_000) },
+		{ type: 'skills', content: `tab\tnul\0 emoji 🎉\n\n ${'x'.repeat(1_000)}`, level: [1] },
 		{ title: '' },
 	];
 	const body = { id: 'mine', title: 'Łukasz "Ł" 履歴書/2026\n', language: 'en', sections };
-	const created = await call(sandbox, 'POST', '/user/user-006/resume', { body });
-	const resume = created.json().data as { id: string };
-	expect(resume).toMatchObject({ ...body, id: 'resume-151', userId: 'user-006' });
-	expect(await read(`/resume/${resume.id}`)).toEqual(resume);
-	expect(await read('/user/user-006/resumes')).toMatchObject([{ id: resume.id }]);
-	const file = await call(sandbox, 'GET', `/resume/${resume.id}/download`);
+	const { data } = (await call('/user/user-006/resume', { body })).json();
+	expect(data).toMatchObject({ ...body, id: 'resume-151', userId: 'user-006' });
+	expect(await read('/resume/resume-151')).toEqual(data);
+	expect(await read('/user/user-006/resumes')).toMatchObject([{ id: 'resume-151' }]);
+	const file = await call('/resume/resume-151/download');
 	expect((await PDFDocument.load(file.body)).getPageCount()).toBeGreaterThan(20);
 	expect(file.headers['content-disposition']).toContain(
 		"filename*=UTF-8''%C5%81ukasz%20_%C5%81_%20%E5%B1%A5%E6%AD%B4%E6%9B%B8_2026_.pdf",
 	);
 });
 
-it.each([
-	[{ title: 1 }, 'body/title must be string'],
-	[{ sections: [{}, { content: {} }] }, 'body/sections/1/content must be string'],
-	[{ title: 'x'.repeat(2 ** 20) }, 'Request body is too large'],
-])('refuses a new resume of another shape', async (body, errorMessage) => {
-	const headers = requiredHeaders(SANDBOX_KEYS.live);
-	const { data } = await axios.post(`${sandbox.baseUrl}/user/user-001/resume`, body, { headers });
-	expect(data).toEqual({ status: 'error', errorCode: 'sandbox-bad-request', errorMessage });
-});
-
 it.each(['/user/token', '/connect'])('%s returns a token that names the user', async (path) => {
-	const token = async (email: unknown) => await call(sandbox, 'POST', path, { body: { email } });
-	const [, claims] = String((await token(EMAIL.toUpperCase())).json().token).split('.');
+	const token = async (email: unknown) => (await call(path, { body: { email } })).json();
+	const [, claims] = String((await token(EMAIL.toUpperCase())).token).split('.');
 	const read = JSON.parse(Buffer.from(claims!, 'base64url').toString()) as object;
 	expect(read).toMatchObject({ sub: 'user-001', email: EMAIL });
-	const errorCode = 'error code: connect-01, please contact administrator';
 	for (const email of ['nobody@example.com', undefined, 5]) {
-		expect((await token(email)).json()).toEqual({ status: 'error', errorCode });
+		expect(codeOf(await token(email))).toBe('connect-01');
 	}
 });
 
@@ -181,9 +191,8 @@ describe('plan upgrade', () => {
 	it('puts the user on the plan, counts what was billed, and answers the specified record', async () => {
 		const before = await read<{ subscription: { created: number } }>('/user/user-001');
 		const [planId, aiTokenId] = [SANDBOX_PLANS.premium, SANDBOX_AI_TOKENS.small];
-		const { json } = await upgrade({ planId, email: EMAIL, aiTokenId });
-		const data = json().data as { current_period_start: number };
-		const start = data.current_period_start;
+		const data = (await upgrade({ planId, aiTokenId })).json().data as Record<string, number>;
+		const start = data.current_period_start!;
 		expect(data).toEqual({
 			created: before.subscription.created,
 			current_period_start: start,
@@ -201,7 +210,7 @@ describe('plan upgrade', () => {
 	it('gives a user without a subscription one, and bills again when sent again', async () => {
 		const { email, subscription } = await read<Record<string, unknown>>('/user/user-004');
 		expect(subscription).toBeNull();
-		for (const _ of [1, 2]) expect((await upgrade({ ...UPGRADE, email })).status).toBe(200);
+		for (const _ of [1, 2]) expect((await upgrade({ email })).status).toBe(200);
 		expect(await read('/user/user-004')).toMatchObject({ subscription: { status: 'active' } });
 		expect(bills()).toHaveLength(2);
 	});
@@ -213,22 +222,20 @@ describe('plan upgrade', () => {
 		[{ email: 'nobody@example.com' }, 'sandbox-unknown-email'],
 		[{ aiTokenId: 'unknown' }, 'sandbox-unknown-ai-token'],
 	])('answers %j with HTTP 401 and bills nothing', async (fields, errorCode) => {
-		const { status, answerProblems, json } = await upgrade({ ...UPGRADE, ...fields });
-		expect([status, answerProblems, codeOf(json())]).toEqual([401, [], errorCode]);
-		expect(bills()).toEqual([]);
+		const { status, json } = await upgrade(fields);
+		expect([status, codeOf(json()), bills()]).toEqual([401, errorCode, []]);
 	});
 });
 
 describe('faults', () => {
 	it('answer in place of the service, so often as asked, with any headers and body', async () => {
-		const headers = { 'Content-Type': 'text/html', 'Retry-After': '1' };
+		const headers = { 'content-type': 'text/html', 'retry-after': '1' };
 		const answer = { status: 502, headers, body: '<h1>Bad gateway' };
 		sandbox.faults.add({ path: '/plan/upgrade', times: 2, answer });
 		const url = `${sandbox.baseUrl}/plan/upgrade`;
 		for (const _ of [1, 2]) {
-			const { status, data, headers } = await axios.post(url, UPGRADE, { validateStatus: null });
-			expect([status, data]).toEqual([502, answer.body]);
-			expect(headers).toMatchObject({ 'content-type': 'text/html', 'retry-after': '1' });
+			const answered = await axios.post(url, UPGRADE, { validateStatus: null });
+			expect(answered).toMatchObject({ status: 502, headers, data: answer.body });
 		}
 		expect(bills()).toEqual([]);
 		expect((await upgrade()).status).toBe(200);
@@ -241,63 +248,48 @@ describe('faults', () => {
 	])('drop the connection %s', async (_when, fault, billed) => {
 		sandbox.faults.add(fault);
 		await expect(upgrade()).rejects.toMatchObject({ isAxiosError: true });
-		expect(sandbox.requests).toHaveLength(1);
-		expect(bills()).toHaveLength(billed);
+		expect([sandbox.requests.length, bills().length]).toEqual([1, billed]);
 	});
 
 	it('delay the answer of a request that is handled at once, but not a close', async () => {
 		// Longer than the test may take.
 		sandbox.faults.add({ delayMs: 60_000 });
 		let answered = false;
-		const answer = upgrade().then(
-			() => (answered = true),
-			() => undefined,
-		);
-		while (bills().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+		const done = () => (answered = true);
+		const answer = upgrade().then(done, done);
+		while (bills().length === 0) await wait(5);
 		expect(answered).toBe(false);
 		await sandbox.close();
 		await answer;
 		sandbox = await startSandbox({ port: 0 });
 	});
 
-	it('meet only the requests that they name', async () => {
-		const answer = { status: 503, body: '{}' };
-		sandbox.faults.add({ path: '/user/*', answer });
-		sandbox.faults.add({ method: 'post', email: EMAIL.toUpperCase(), answer });
-		const statuses = await Promise.all([
-			...['/users', '/user/user-001'].map((path) => call(sandbox, 'GET', path)),
-			...['noah.fischer@example.com', EMAIL].map((email) => upgrade({ ...UPGRADE, email })),
-		]);
-		expect(statuses.map(({ status }) => status)).toEqual([200, 503, 200, 503]);
-	});
-
-	it('are set, refused and cleared over HTTP', async () => {
+	it('are set, refused and cleared over HTTP, and meet only the requests that they name', async () => {
 		const address = `${sandbox.url}/_sandbox/faults`;
 		const set = async (fault: unknown) =>
-			await axios.post(address, fault, { validateStatus: () => true });
-		expect((await set({ path: '/plan/upgrade', answer: { status: 500 } })).status).toBe(200);
-		expect((await upgrade()).status).toBe(500);
-		await axios.delete(address);
-		expect((await upgrade()).status).toBe(200);
-		for (const [fault, problem] of [
-			[{ times: 1 }, 'must have required property'],
-			[{ drop: 'after', patj: '/users' }, 'must NOT have additional properties'],
-			['{"drop":', 'body must be object'],
-		] as const) {
-			const { status, data } = await set(fault);
-			expect([status, data.message]).toEqual([400, expect.stringContaining(problem)]);
+			(await axios.post(address, fault, { validateStatus: null })).status;
+		const answer = { status: 500, body: '{}' };
+		expect(await set({ path: '/user/*', answer })).toBe(200);
+		expect(await set({ method: 'post', email: EMAIL.toUpperCase(), answer })).toBe(200);
+		for (const fault of [{ times: 1 }, { drop: 'after', patj: '/users' }, '{"drop":']) {
+			expect(await set(fault)).toBe(400);
 		}
+		const statuses = async () => [
+			(await call('/users')).status,
+			(await call('/user/user-001')).status,
+			(await upgrade({ email: 'noah.fischer@example.com' })).status,
+			(await upgrade()).status,
+		];
+		expect(await statuses()).toEqual([200, 500, 200, 500]);
+		await axios.delete(address);
+		expect(await statuses()).toEqual([200, 200, 200, 200]);
 	});
 });
 
 describe('a data file', () => {
-	let folder: string;
-	let file: string;
-	beforeEach(() => {
-		folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-		file = join(folder, 'data', 'sandbox.sqlite');
-	});
-	afterEach(() => rmSync(folder, { recursive: true }));
+	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+	const file = join(folder, 'data', 'sandbox.sqlite');
+	afterAll(() => rmSync(folder, { recursive: true }));
 
 	/** Replaces the sandbox in memory by one with the file. */
 	async function restart(reset = false): Promise<void> {
@@ -308,7 +300,7 @@ describe('a data file', () => {
 	it('outlives the sandbox, and starts over with reset', async () => {
 		await restart();
 		const seeded = await read('/user/user-001');
-		await upgrade({ planId: SANDBOX_PLANS.premium, email: EMAIL });
+		await upgrade({ planId: SANDBOX_PLANS.premium });
 		const user = await read('/user/user-001');
 		expect(user).not.toEqual(seeded);
 		await restart();
@@ -334,7 +326,7 @@ describe('a data file', () => {
 		] as const) {
 			await expect(startSandbox({ port: 0, file: path, reset })).rejects.toThrow(sentence);
 		}
-		expect(database.prepare('SELECT count(*) AS count FROM notes').get()).toEqual({ count: 1 });
+		expect(database.prepare('SELECT * FROM notes').all()).toHaveLength(1);
 		database.close();
 	});
 });

@@ -4,17 +4,18 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import axios from 'axios';
+import execa from 'execa';
 
-import { SANDBOX_AI_TOKENS, SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.mts';
-import { runSandbox } from '../support/sandboxCommand.mts';
-import { startReceiver, type Answer } from '../support/sandboxReceiver.mts';
+import { http, startRawServer } from '../support/rawServer.mts';
 
 /**
  * The sandbox beside its API: the console, the webhooks and the command. How it signs is tested with the
  * trigger of a real n8n, in test/host/trigger.test.mts.
  */
 
+const MAIN = join(import.meta.dirname, '../../sandbox/main.mts');
 const SECTION = 'section-0001';
 
 let sandbox: Sandbox;
@@ -30,10 +31,15 @@ async function start(options: SandboxOptions = {}): Promise<Sandbox> {
 	return started;
 }
 
-async function receive(answer?: Answer, port?: number) {
-	const receiver = await startReceiver(answer, port);
-	cleanups.push(receiver.close);
-	return receiver;
+/** A partner's server, with the statuses of its answers: none for 0, and 200 after the last. */
+async function receive(...statuses: number[]) {
+	const headers = { Location: '/elsewhere' };
+	const { port, requests, close } = await startRawServer((socket, { index }) => {
+		const status = statuses[index] ?? 200;
+		if (status !== 0) socket.write(http(status, headers));
+	});
+	cleanups.push(close);
+	return { url: `http://127.0.0.1:${port}/hook`, received: requests };
 }
 
 function temporaryFile(): string {
@@ -56,24 +62,19 @@ async function open(path: string, fields?: Record<string, string>, headers = {})
 	return { status, html: data, text };
 }
 
-const catalogue = { ...SANDBOX_KEYS, ...SANDBOX_PLANS, ...SANDBOX_AI_TOKENS };
-
 it.each<[string, RegExp]>([
-	['', /60 users found.* Emma Larsen emma\.larsen@example\.com plan_pro/],
+	['/users', /60 users found.* Emma Larsen emma\.larsen@example\.com plan_pro/],
 	['/users?search=ZOE.', /1 user found.*Zoë Maes/],
-	['/users/user-002', /Noah Fischer.*plan_basic , active, from 2026-11-01.*, score \d/],
+	['/users/user-002', /Noah Fischer.*plan_basic , active, from 2026-11-01/],
 	['/users/user-012', /No subscription\..*No resumes\./],
 	['/resumes/resume-001', /Score: \d+ of 100.*Content of section 5/],
-	['/keys', new RegExp(Object.values(catalogue).join('.*'))],
 	['/webhooks', /Register a webhook.*Deliveries/],
 ])('the page %s shows its data, without a script', async (path, content) => {
 	const { status, html, text } = await open(path);
 	expect(status).toBe(200);
 	expect(text).toMatch(content);
 	expect(html).not.toMatch(/<script|style=|\son\w+=|(src|href)="(https?:)?\/\/|undefined/);
-	for (const [, stylesheet] of html.matchAll(/"stylesheet" href="\/console([^"]+)"/g)) {
-		expect((await open(stylesheet!)).status).toBe(200);
-	}
+	expect((await open(/"stylesheet" href="\/console([^"]+)"/.exec(html)![1]!)).status).toBe(200);
 });
 
 it.each<[string, number, string, Record<string, string> | undefined]>([
@@ -81,15 +82,10 @@ it.each<[string, number, string, Record<string, string> | undefined]>([
 	['/sections/section-9999', 404, 'no section section-9999.', { title: 'x', content: '' }],
 	[`/sections/${SECTION}`, 400, 'body/title must match pattern', { title: ' ', content: '' }],
 	['/deliveries/7/redeliver', 404, 'There is no delivery 7.', {}],
-	['/webhooks', 400, 'is no address', { url: 'ftp://localhost/', style: 'none' }],
-	['/webhooks', 400, 'The style must be', { url: 'http://localhost/', style: 'basic' }],
-	['/webhooks', 400, 'needs a secret', { url: 'http://localhost/', style: 'hmac', secret: ' ' }],
-	[
-		'/webhooks',
-		400,
-		'be signed',
-		{ url: 'http://a/', style: 'standardWebhooks', secret: 'whsec_' },
-	],
+	['/webhooks', 400, 'is no address', { url: 'ftp://a/', style: 'none' }],
+	['/webhooks', 400, 'body/style must be', { url: 'http://a/', style: 'basic' }],
+	['/webhooks', 400, 'needs a secret', { url: 'http://a/', style: 'hmac', secret: ' ' }],
+	['/webhooks', 400, 'be signed', { url: 'http://a/', style: 'standardWebhooks', secret: '!' }],
 ])('the page %s says what is wrong (%d)', async (path, status, sentence, fields) => {
 	const answer = await open(path, fields);
 	expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(sentence)]);
@@ -110,7 +106,6 @@ it('prints what was entered as text, never as markup', async () => {
 
 it('takes no form from another web site', async () => {
 	for (const [origin, status] of [
-		['https://example.com', 403],
 		['http://127.0.0.1:3000', 403],
 		['null', 403],
 		[sandbox.url, 200],
@@ -135,47 +130,36 @@ it('tells every webhook of a section that is saved, in the words of the event', 
 		data: { userId: 'user-001', resumeId: 'resume-001', section },
 	};
 	for (const { received } of receivers) {
-		expect(received.map(({ json }) => json())).toEqual([event]);
+		expect(received.map(({ body }) => JSON.parse(body) as object)).toEqual([event]);
 	}
 	expect((await open('/resumes/resume-001')).html).toContain('>\n\nTwo\nlines</textarea>');
 	expect((await open('/webhooks')).text).toMatch(/delivered to .*1 attempt, .* answer HTTP 200/);
 });
 
 describe('a delivery', () => {
-	it.each([500, 302])('is repeated after HTTP %d', async (status) => {
-		const { url, received } = await receive((response, number) => {
-			response.writeHead(number > 2 ? 200 : status, { location: '/elsewhere' }).end('not now');
-		});
+	it('is repeated until it is answered with 2xx, and on request', async () => {
+		const { url, received } = await receive(500, 302);
 		sandbox.webhooks.register({ url, style: 'none' });
 		sandbox.webhooks.saveSection(SECTION, {});
 		await sandbox.webhooks.idle();
-		expect(sandbox.webhooks.deliveries()).toMatchObject([
-			{ status: 'delivered', attempts: 3, lastStatus: 200, lastError: null },
-		]);
-		expect(received.map(({ body }) => body)).toEqual(Array(3).fill(received[0]?.body));
+		const [first] = sandbox.webhooks.deliveries();
+		expect(first).toMatchObject({ status: 'delivered', attempts: 3, lastStatus: 200 });
+		await open(`/deliveries/${first!.id}/redeliver`, {});
+		await sandbox.webhooks.idle();
+		expect(sandbox.webhooks.deliveries()).toMatchObject([{ status: 'delivered' }, first!]);
+		expect(received.map(({ body }) => body)).toEqual(Array(4).fill(first!.body));
 	});
 
-	it('has failed after eight attempts, and is made again on request', async () => {
-		const { url, received, close } = await receive();
-		await close();
-		sandbox.webhooks.register({ url, style: 'none' });
-		sandbox.webhooks.saveSection(SECTION, { title: 'Once' });
+	it('has failed after eight attempts', async () => {
+		sandbox.webhooks.register({ url: 'http://127.0.0.1:1/', style: 'none' });
+		sandbox.webhooks.saveSection(SECTION, {});
 		await sandbox.webhooks.idle();
-		expect((await open('/webhooks')).text).toMatch(/failed to .* 8 attempts.*ECONNREFUSED/);
-		const [failed] = sandbox.webhooks.deliveries();
-		const again = await receive(undefined, Number(new URL(url).port));
-		await open(`/deliveries/${failed!.id}/redeliver`, {});
-		await sandbox.webhooks.idle();
-		expect(received).toEqual([]);
-		expect(again.received.map(({ body }) => String(body))).toEqual([failed!.body]);
-		const { eventId } = failed!;
-		const delivered = { eventId, status: 'delivered' };
-		expect(sandbox.webhooks.deliveries()).toMatchObject([delivered, failed!]);
+		expect((await open('/webhooks')).text).toMatch(/failed to .* 8 attempts.*no answer/);
 	});
 
 	it('ends with its webhook', async () => {
 		sandbox = await start({ deliveryBackoffMs: 300 });
-		const { url, received } = await receive((response) => response.writeHead(500).end());
+		const { url, received } = await receive(500, 500);
 		const first = sandbox.webhooks.register({ url, style: 'none' });
 		const { id } = sandbox.webhooks.register({ url, style: 'header', secret: 's' });
 		expect(id).toBe(first.id);
@@ -190,52 +174,46 @@ describe('a delivery', () => {
 	it('is made by the next sandbox on the same file, where it was cut short', async () => {
 		const file = temporaryFile();
 		const first = await start({ file });
-		const silent = await receive(() => {});
-		first.webhooks.register({ url: silent.url, style: 'none' });
-		const { eventId } = first.webhooks.saveSection(SECTION, {});
-		while (silent.received.length === 0) await wait(5);
-		await Promise.all([first.close(), silent.close()]);
-		const { received } = await receive(undefined, Number(new URL(silent.url).port));
+		const { url, received } = await receive(0);
+		first.webhooks.register({ url, style: 'none' });
+		first.webhooks.saveSection(SECTION, {});
+		while (received.length === 0) await wait(5);
+		await first.close();
 		const second = await start({ file });
 		await second.webhooks.idle();
-		expect(received.map(({ json }) => json().id)).toEqual([eventId]);
+		expect(received[1]?.body).toBe(received[0]!.body);
 		expect(second.webhooks.deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }]);
 	});
 });
 
 describe('the command', () => {
-	it('serves as many users as it is told to, and keeps to the file that it has', async () => {
-		const file = temporaryFile();
-		const { child, ended, printed } = runSandbox(['--port', '0', '--file', file, '--users', '100']);
-		const output = await printed('AI tokens');
-		for (const text of [file, ...Object.values(SANDBOX_KEYS)]) expect(output).toContain(text);
-		const console = /http:\S+(?=\/v1)/.exec(output)?.[0];
-		expect((await axios.get(`${console}/console`)).data).toContain('100 users');
-		child.kill('SIGINT');
-		expect((await ended).code).toBe(0);
-		const again = await runSandbox(['--port', '0', '--file', file, '--users', '60']).ended;
-		expect(again.code).toBe(1);
-		expect(again.output).toContain('has 100 users. Start once with --reset to fill it with 60');
-	});
+	const run = (...switches: string[]) =>
+		execa(process.execPath, [MAIN, ...switches], { all: true, reject: false });
 
-	it('holds answers back by a latency', async () => {
-		const late = await start({ latency: 200 });
-		const started = performance.now();
-		await axios.get(`${late.baseUrl}/users`);
-		expect(performance.now() - started).toBeGreaterThan(190);
+	it('serves as many users as it is told to', async () => {
+		const file = temporaryFile();
+		const child = run('--port', '0', '--file', file, '--users', '100');
+		let output = '';
+		child.all!.on('data', (chunk) => (output += String(chunk)));
+		while (!output.includes('AI tokens')) await wait(10);
+		for (const text of [file, ...Object.values(SANDBOX_KEYS)]) expect(output).toContain(text);
+		const { data } = await axios.get<string>(/Console +(\S+)/.exec(output)![1]!);
+		expect(data).toContain('100 users');
+		child.kill('SIGINT');
+		expect((await child).exitCode).toBe(0);
 	});
 
 	it.each([
 		[['--help', '--prot', '1'], "Unknown option '--prot'"],
 		[['--port', '65536'], '--port takes a number from 0 to 65535, not "65536".'],
-		[['--in-memory', '--file', 'x'], 'Use either --file or --in-memory, not both.'],
 		[['--in-memory', '--port', 'the port in use'], 'is in use by another program'],
 	])('refuses %j in a sentence', async (switches, sentence) => {
 		const { port } = new URL(sandbox.url);
-		const given = switches.map((text) => text.replace('the port in use', port));
-		const { code, output } = await runSandbox(given).ended;
-		expect(code).toBe(1);
-		expect(output).toContain(sentence);
-		expect(output).not.toMatch(/\n\s+at /);
+		const { exitCode, all } = await run(
+			...switches.map((text) => text.replace('the port in use', port)),
+		);
+		expect(exitCode).toBe(1);
+		expect(all).toContain(sentence);
+		expect(all).not.toMatch(/\n\s+at /);
 	});
 });

@@ -4,7 +4,7 @@ import { decodeText, parseJson } from '../../shared/json';
 import { hideSecrets, type Secrets } from '../../shared/secrets';
 import type { Credential } from './credential';
 import { Failure, withoutSecrets } from './failure';
-import { type AnswerBody, judge, looksLikeHtml } from './judge';
+import { type AnswerBody, judge, looksLikeHtml, type Unconfirmed } from './judge';
 import { networkFailure } from './networkFailure';
 import {
 	type Connection,
@@ -37,7 +37,7 @@ export async function requestAnswer(
 	sender: Sender,
 	credential: Credential,
 	request: HttpRequest,
-	unconfirmed?: (body: AnswerBody) => string | undefined,
+	unconfirmed?: Unconfirmed,
 ): Promise<Reply> {
 	return await exchange(sender, credential, request, async (received, connection) => {
 		const { statusCode, headers } = received;
@@ -53,7 +53,7 @@ export async function requestAnswer(
 async function readAnswer(
 	received: Received,
 	connection: Connection,
-	unconfirmed?: (body: AnswerBody) => string | undefined,
+	unconfirmed?: Unconfirmed,
 ): Promise<AnswerBody> {
 	const { statusCode, headers } = received;
 	const { secrets } = connection;

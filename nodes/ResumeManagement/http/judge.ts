@@ -6,6 +6,9 @@ import { Failure, type FailureId } from './failure';
 /** The body of a successful answer, as received: an envelope, or whatever an open endpoint sends. */
 export type AnswerBody = IDataObject | IDataObject[];
 
+/** Says why an answer with HTTP 2xx and without an error is still not the success that was asked for. */
+export type Unconfirmed = (body: AnswerBody, httpStatus: number) => string | undefined;
+
 /** An HTTP answer of the service. */
 export interface HttpAnswer {
 	statusCode: number;
@@ -38,14 +41,11 @@ const TURNED_DOWN = [
 /**
  * Decides whether an answer is a success: its body first, its HTTP status second, as errors come
  * with HTTP 200 too (§7.1). Properties that nobody knows are kept (§9).
- * @param unconfirmed says why an answer without an error is still not the success that was asked for
+ * @param unconfirmed of a write
  * @returns the body of a success
  * @throws Failure
  */
-export function judge(
-	answer: HttpAnswer,
-	unconfirmed?: (body: AnswerBody) => string | undefined,
-): AnswerBody {
+export function judge(answer: HttpAnswer, unconfirmed?: Unconfirmed): AnswerBody {
 	const { statusCode, body } = answer;
 	if (reportsError(body)) {
 		const failure = serviceFailure(body, statusCode);
@@ -55,7 +55,7 @@ export function judge(
 	}
 	if (statusCode < 200 || statusCode >= 300) throw httpFailure(answer);
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body, statusCode);
-	const reason = unconfirmed?.(body as AnswerBody);
+	const reason = unconfirmed?.(body as AnswerBody, statusCode);
 	if (reason === undefined) return body as AnswerBody;
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode });
 }

@@ -26,10 +26,12 @@ export async function readContent(
 	const chunks = chunksOf(body, patience, abort);
 	let words = Buffer.alloc(0);
 	let whole = false;
-	// Looked at early, as a file may come slowly.
-	for (const enough of [...(mayBeFile ? [SIGNATURE_BYTES, HEAD_BYTES] : []), limit + 1]) {
+	while (!whole && words.length <= limit) {
+		// Looked at again and again, as a file may come slowly.
+		const isHead = mayBeFile && words.length < HEAD_BYTES;
+		const enough = isHead ? Math.max(SIGNATURE_BYTES, words.length + 1) : limit + 1;
 		({ bytes: words, whole } = await readBytes(chunks, enough, words));
-		const type = mayBeFile && fileTypeOf(words);
+		const type = isHead && fileTypeOf(words);
 		if (type) {
 			patience.deadline = Infinity;
 			return { file: toStream(words, chunks, body), type };

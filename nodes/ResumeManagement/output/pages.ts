@@ -79,7 +79,7 @@ class Reading {
 
 	private path: string;
 
-	/** The keys of the last page's records. */
+	/** The keys of the last page's records, sorted. */
 	private last = '';
 
 	private readonly seen = new Set<string>();
@@ -155,12 +155,12 @@ class Reading {
 			if (id === undefined || !(isKnown || isTwice)) this.list.elements.push(element);
 			page.set(key, element);
 		}
-		const keys = [...page.keys()];
+		for (const key of page.keys()) this.seen.add(key);
+		const keys = [...page.keys()].sort().join();
 		const hasNews = this.list.elements.length > before;
-		const isSame = keys.length > 0 && keys.join() === this.last;
-		if (isSame && !hasNews) throw this.again('A page brought nothing new.');
-		for (const key of keys) this.seen.add(key);
-		this.last = keys.join();
+		const mustHaveNews = this.pagination.mode === 'pageNumber' || keys === this.last;
+		if (mustHaveNews && !hasNews && page.size > 0) throw this.again('A page brought nothing new.');
+		this.last = keys;
 		return hasNews;
 	}
 

@@ -30,8 +30,8 @@ const PLACES = [
 const DEEPEST = 4;
 
 /**
- * A flag counts more than a link, which some services send for ever, and than a cursor, which they send with
- * the last page, too.
+ * A number of pages that are to come counts most. A flag counts more than a link, which some services send for
+ * ever, and than a cursor, which they send with the last page, too.
  * @param path of the list, whose signs may stand beside it
  * @param read how many pages have been read, this one included
  * @param cursor of the next page, where the user said where it is
@@ -48,11 +48,17 @@ export function signsOf({ body, headers }: Reply, path: string, read = 1, cursor
 	const pages = largest(valuesOf(PAGES));
 	return {
 		more:
-			anyMore([...valuesOf(FLAGS), ...isLast]) ??
+			(pages > read || undefined) ??
+			anyMore([...valuesOf(FLAGS).filter(isGiven), ...isLast]) ??
 			anyMore([...valuesOf(LINKS), isLinked, cursor]) ??
-			(pages > 0 ? pages > read : undefined),
+			(pages > 0 ? false : undefined),
 		total: largest([...valuesOf(TOTALS), headers['x-total-count'], range]),
 	};
+}
+
+/** A flag without a value says nothing, while a link without one says that there is no more. */
+function isGiven(value: unknown): boolean {
+	return value !== null && value !== '';
 }
 
 function propertiesIn(value: unknown, levels: number): Array<[name: string, value: unknown]> {

@@ -76,7 +76,7 @@ export interface Operation {
 	 * Of a write: says why an answer with the status "success" does not confirm what was asked for.
 	 * @param sent the request's body
 	 */
-	unconfirmed?(answer: AnswerBody, sent: IDataObject): string | undefined;
+	unconfirmed?(answer: AnswerBody, sent: IDataObject, httpStatus: number): string | undefined;
 }
 
 /** All that an item asks for, as plain data: every expression has been evaluated. */

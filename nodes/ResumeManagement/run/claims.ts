@@ -182,10 +182,11 @@ class Rows {
 		for (const row of this.description(number)) await this.add(row);
 	}
 
-	/** Whether the claim of this number is known to be for another request. */
+	/** Whether the claim of this number is known to be for another request, and not released meanwhile. */
 	async isOfAnother(number: number): Promise<boolean> {
 		const [request, described] = this.description(number);
-		return (await this.has(described)) && !(await this.has(request));
+		const isKnown = (await this.has(described)) && !(await this.has(request));
+		return isKnown && (await this.has(described));
 	}
 
 	/** Removes a claim: its description first, the claim itself last. One that another has followed stays. */

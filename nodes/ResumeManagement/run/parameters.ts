@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { exactText, isObject, isPlain, isRounded, jsonProblem, parseJson } from '../../shared/json';
+import { exactText, isObject, isPlain, isRounded, parseJson, throughJson } from '../../shared/json';
 import { Failure, type FailureId } from '../http/failure';
 import { CONTROL_CHARACTERS, toPath, toSegment } from '../http/path';
 
@@ -176,21 +176,23 @@ export class Parameters {
 		const value = typeof given === 'string' ? parseJson(given, inexact) : given;
 		if (!isPlain(value)) this.reject('notAJsonObject', field);
 		if (inexact.some(isRounded)) this.reject('digitsLost', field);
-		this.requireJson(field, value, this.labelOf(field));
-		return value;
+		const written = this.throughJson(field, value, this.labelOf(field));
+		return isPlain(written) ? written : this.reject('notAJsonObject', field);
 	}
 
 	private bodyFields(field: string): IDataObject {
-		const pairs = this.pairs(field, 'field');
-		for (const [name, value] of pairs) {
-			this.requireJson(field, value, `${this.labelOf(field)}: ${name}`);
-		}
+		const pairs = this.pairs(field, 'field').map(([name, value]) => [
+			name,
+			this.throughJson(field, value, `${this.labelOf(field)}: ${name}`),
+		]);
 		return Object.fromEntries(pairs) as IDataObject;
 	}
 
-	private requireJson(field: string, value: unknown, label: string): void {
-		const problem = jsonProblem(value);
-		if (problem) this.reject(problem, field, { field: label });
+	private throughJson(field: string, value: unknown, label: string): unknown {
+		const written = throughJson(value);
+		return typeof written === 'string'
+			? this.reject(written, field, { field: label })
+			: written.value;
 	}
 
 	/** The entries of a `fixedCollection` with one group. */

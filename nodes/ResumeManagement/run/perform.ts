@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { hideSecrets } from '../../shared/secrets';
 import { requestAnswer } from '../http/answer';
 import type { Credential } from '../http/credential';
-import { type AnswerBody, unconfirmedByStatus } from '../http/judge';
+import { type Unconfirmed, unconfirmedByStatus } from '../http/judge';
 import { exchange, type Sender } from '../http/send';
 import { storeFile } from '../output/file';
 import { readList } from '../output/pages';
@@ -63,10 +63,10 @@ async function request(run: Run, call: Call): Promise<Answer> {
 	}
 }
 
-function unconfirmedBy({ operation, request: { body = '{}' } }: Call) {
+function unconfirmedBy({ operation, request: { body = '{}' } }: Call): Unconfirmed {
 	const sent = JSON.parse(body) as IDataObject;
-	return (answer: AnswerBody) =>
-		unconfirmedByStatus(answer) ?? operation.unconfirmed?.(answer, sent);
+	return (answer, httpStatus) =>
+		unconfirmedByStatus(answer) ?? operation.unconfirmed?.(answer, sent, httpStatus);
 }
 
 /** What would be sent, without the key. */

@@ -35,7 +35,7 @@ export function readRequestOptions({
 				timeout: Math.ceil(Math.min(Number(timeout), LONGEST_TIMEOUT)),
 			}),
 			...(proxy && { proxy: parseProxy(proxy) }),
-			...(allowUnauthorizedCerts && { skipSslCertificateValidation: true }),
+			...(allowUnauthorizedCerts === true && { skipSslCertificateValidation: true }),
 		},
 		// n8n writes -1 for a size that is "disabled".
 		...(batchInterval > 0 &&
@@ -44,10 +44,11 @@ export function readRequestOptions({
 }
 
 function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
-	if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol)) {
+	const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
+	if (!url || !/^https?:$/.test(url.protocol) || !isEncoded(url.username + url.password)) {
 		throw new Failure('parameter.proxy');
 	}
-	const { protocol, hostname, port, username, password } = new URL(proxy);
+	const { protocol, hostname, port, username, password } = url;
 	return {
 		protocol: protocol.replace(':', ''),
 		host: hostname,
@@ -56,4 +57,12 @@ function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
 			auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
 		}),
 	};
+}
+
+function isEncoded(text: string): boolean {
+	try {
+		return decodeURIComponent(text) !== undefined;
+	} catch {
+		return false;
+	}
 }

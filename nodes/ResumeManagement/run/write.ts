@@ -91,8 +91,8 @@ export class Journal {
 
 	private turn: Promise<unknown> = Promise.resolve();
 
-	/** Why nothing more is sent in turn. */
-	private stoppedBy?: string;
+	/** The write after whose failure nothing else is sent in turn. */
+	private stopped?: { by: Write; reason: string };
 
 	/** @param key what the run tells the write from its others by: an item's index, or a call's arguments */
 	write(key: unknown): Write {
@@ -118,19 +118,22 @@ export class Journal {
 
 	/**
 	 * Carries writes out one at a time, in the order in which they were asked for.
-	 * @param stops whether nothing more is to be sent once it has failed
+	 * @param stops whether nothing else is to be sent once it has failed, until it succeeds in another attempt
 	 * @param task carries the write out
 	 * @throws what the task throws, or a Failure when an earlier write has stopped the others
 	 */
 	async inTurn<T>(write: Write, stops: boolean, task: () => Promise<T>): Promise<T> {
 		const run = this.turn.then(async () => {
-			if (this.stoppedBy !== undefined && !write.isSettled) {
-				throw new Failure('write.stopped', { reason: this.stoppedBy }, { mayHaveHappened: false });
+			const { by = write, reason = '' } = this.stopped ?? {};
+			if (by !== write && !write.isSettled) {
+				throw new Failure('write.stopped', { reason }, { mayHaveHappened: false });
 			}
-			return await task();
+			const result = await task();
+			if (by === write) this.stopped = undefined;
+			return result;
 		});
-		this.turn = run.catch((error: Error) => {
-			if (stops) this.stoppedBy ??= error.message;
+		this.turn = run.catch((error: unknown) => {
+			if (stops) this.stopped ??= { by: write, reason: (error as Error).message };
 		});
 		return await run;
 	}

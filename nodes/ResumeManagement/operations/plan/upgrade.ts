@@ -113,7 +113,9 @@ export const upgrade: Operation = {
 			...(isIso ? { isoTimestamps: TIMESTAMPS } : { hint: UNIX_SECONDS }),
 		};
 	},
-	unconfirmed: (answer, { planId, email }) => {
+	unconfirmed: (answer, { planId, email }, httpStatus) => {
+		// Any other one may be a proxy's (§4.1).
+		if (httpStatus !== 200) return `its HTTP status is ${httpStatus} and not 200`;
 		const { data } = answer as IDataObject;
 		if (!isObject(data)) return 'it holds no subscription';
 		if (reportsError(data as unknown)) return 'its subscription reports an error';

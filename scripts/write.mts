@@ -1,0 +1,17 @@
+/** Writes as `npm run format` would; apart from the texts themselves, since jest can't load prettier. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { projectRoot } from '../host/paths.mts';
+import { withBlock } from './blocks.mts';
+
+export async function writeFormatted(file: string, text: string): Promise<void> {
+	const options = { ...(await resolveConfig(file)), filepath: file };
+	await writeFile(file, await format(text, options));
+}
+
+/** Writes a block of a page of the project. */
+export async function writeBlock(page: string, name: string, content: string): Promise<void> {
+	const file = join(projectRoot, page);
+	await writeFormatted(file, withBlock(await readFile(file, 'utf8'), name, content));
+}
