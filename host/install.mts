@@ -99,15 +99,11 @@ async function installInto(
 	);
 }
 
-/** Packs a built project into `folder` as `npm publish` would, and answers the tarball's path. */
-export async function packPackage(
-	folder: string,
-	signal?: AbortSignal,
-	project = projectRoot,
-): Promise<string> {
+/** Packs the built package into `folder` as `npm publish` would, and answers the tarball's path. */
+export async function packPackage(folder: string, signal?: AbortSignal): Promise<string> {
 	await mkdir(folder, { recursive: true });
 	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
-	const packed = await npm(['pack', ...flags], { cwd: project, signal });
+	const packed = await npm(['pack', ...flags], { cwd: projectRoot, signal });
 	const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
 	return join(folder, filename);
 }
