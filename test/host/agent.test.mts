@@ -30,12 +30,7 @@ afterAll(async () => {
 });
 
 const email = 'emma.larsen@example.com';
-const planId = SANDBOX_PLANS.pro;
 const fromAi = (name: string) => `={{ $fromAI('${name}', 'The ${name}', 'string') }}`;
-const [userId, resumeId] = [byId(fromAi('userId')), byId(fromAi('resumeId'))];
-const upgrade = { email: fromAi('email'), planId: fromAi('planId') };
-const some = (fields: object) => expect.objectContaining(fields) as unknown;
-const reads = /Changes nothing\.$/;
 
 /**
  * A tool of each kind, with whatever it requires filled in by the model: what the model is told of it, a
@@ -45,34 +40,26 @@ const tools: Record<
 	string,
 	[INodeParameters, RegExp, call: Record<string, string>, sent: string, answer: unknown]
 > = {
-	'user.get': [{ userId }, reads, { userId: 'user-001' }, 'GET /v1/user/user-001', some({ email })],
-	'resume.create': [
-		{ userId, bodyFields: { field: [{ name: 'title', value: fromAi('title') }] } },
-		/Each call creates another resume/,
-		{ userId: 'user-002', title: 'By an agent' },
-		'POST /v1/user/user-002/resume',
-		some({ title: 'By an agent' }),
+	'user.get': [
+		{ userId: byId(fromAi('userId')) },
+		/Changes nothing\.$/,
+		{ userId: 'user-001' },
+		'GET /v1/user/user-001',
+		expect.objectContaining({ email }),
 	],
 	'resume.download': [
-		{ resumeId },
-		reads,
+		{ resumeId: byId(fromAi('resumeId')) },
+		/Changes nothing\.$/,
 		{ resumeId: 'resume-001' },
 		'GET /v1/resume/resume-001/download',
 		{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' },
 	],
 	'plan.upgrade': [
-		upgrade,
+		{ email: fromAi('email'), planId: fromAi('planId') },
 		/This bills: each call may charge a payment/,
-		{ email, planId },
+		{ email, planId: SANDBOX_PLANS.pro },
 		'POST /v1/plan/upgrade',
-		some({ plan_id: planId }),
-	],
-	'customRequest.get': [
-		{ path: fromAi('path') },
-		reads,
-		{ path: 'user/user-001' },
-		'GET /v1/user/user-001',
-		some({ email }),
+		expect.objectContaining({ plan_id: SANDBOX_PLANS.pro }),
 	],
 };
 
@@ -82,70 +69,49 @@ const call = (operation: string, given: Record<string, string>): ToolCall => ({
 	arguments: given,
 });
 const calls = Object.entries(tools).map(([name, [, , given]]) => call(name, given));
-const failing = [
-	call('plan.upgrade', { email, planId: 'unknown' }),
-	call('user.get', { userId: 'nobody' }),
-	call('plan.upgrade', { email, planId: '' }),
-];
+/** What the model is told of it: test/engine/tool.test.mts. */
+const failing = call('plan.upgrade', { email, planId: 'unknown' });
 /** Its answer is lost the first time. */
 const buyer = 'noah.fischer@example.com';
 const purchase = call('plan.upgrade', { email: buyer, planId: SANDBOX_PLANS.basic });
 
 /** n8n runs tools in two ways: version 3 of the agent as nodes of their own, the earlier ones itself. */
-describe.each([3, 2.2])('AI Agent %d', (typeVersion) => {
-	let execution: Execution;
-	/** What the model was told of its calls, in their order. */
-	let told: string[];
-
-	beforeAll(async () => {
+test.each([3, 2.2])(
+	'AI Agent %d calls the tools that the model wants, each once',
+	async (typeVersion) => {
 		const { sandbox } = instance;
 		sandbox.requests.length = 0;
 		sandbox.faults.add({ email: buyer, drop: 'after', times: 1 });
-		execution = await runAgent(typeVersion, [...calls, ...failing, purchase, purchase]);
-		const { messages } = model.requests.at(-1)!;
-		told = messages.filter(({ role }) => role === 'tool').map(({ content }) => content ?? '');
-	});
-
-	it('calls the operations with the arguments of the model', () => {
-		const sent = instance.sandbox.requests.map(({ method, url }) => `${method} ${url}`);
-		expect(sent.slice(0, calls.length)).toEqual(Object.values(tools).map(([, , , one]) => one));
-		const answers = told.slice(0, calls.length).map((text) => JSON.parse(text) as unknown[]);
-		expect(answers).toEqual(Object.values(tools).map(([, , , , one]) => [one]));
+		const execution = await runAgent(typeVersion, [...calls, failing, purchase, purchase]);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
-	});
 
-	it('tells the model what each operation does, and what it bills', () => {
-		const offered = model.requests.at(-1)!.tools;
-		const told = new Map(offered.map(({ name, description }) => [name, description]));
-		expect(told.size).toBe(calls.length);
-		for (const [name, [, says]] of Object.entries(tools)) {
-			expect([name, told.get(nameOf(name))]).toEqual([name, expect.stringMatching(says)]);
-		}
-		const { parameters } = offered.find(({ name }) => name === nameOf('plan.upgrade'))!;
+		const request = model.requests.at(-1)!;
+		const described = request.tools.map(({ name, description }) => [name, description]);
+		const expected = Object.entries(tools).map(([name, [, says]]) => [
+			nameOf(name),
+			expect.stringMatching(says) as string,
+		]);
+		expect(described.sort()).toEqual(expected.sort());
+		const { parameters } = request.tools.find(({ name }) => name === nameOf('plan.upgrade'))!;
 		expect(parameters.required).toEqual(['email', 'planId']);
-	});
 
-	it('tells the model what went wrong and what to do, and goes on', () => {
-		const [refused, unknown, empty] = told.slice(calls.length);
+		const sent = sandbox.requests.map(({ method, url }) => `${method} ${url}`);
+		expect(sent.slice(0, calls.length)).toEqual(Object.values(tools).map(([, , , one]) => one));
+		// Another call is another purchase, but none is repeated by itself.
+		expect(sandbox.requests.filter(({ body }) => body.includes(buyer))).toHaveLength(2);
+		const told = request.messages.flatMap(({ role, content }) =>
+			role === 'tool' ? [content!] : [],
+		);
+		const [refused, first, second] = told.splice(calls.length);
+		expect(told.map((text) => JSON.parse(text) as unknown)).toEqual(
+			Object.values(tools).map(([, , , , answer]) => [answer]),
+		);
 		expect(refused).toContain('The service answered: wrong plan ID (plan-upgrade-2)');
-		expect(refused).toContain('Use the plan ID exactly as your account manager supplied it.');
-		expect(unknown).toContain('There is no user nobody.');
-		expect(empty).toContain("'Plan ID' is empty");
-		expect(empty).toContain('Nothing was sent');
-	});
-
-	it('sends an upgrade whose outcome is unknown once, and another call as another purchase', () => {
-		const [first, second] = told.slice(-2);
 		expect(first).toContain('Outcome unknown');
 		expect(first).toContain('Read the current state before you send it again');
 		expect(second).toContain(SANDBOX_PLANS.basic);
-		const upgrades = instance.sandbox.requests
-			.filter(({ url }) => url === '/v1/plan/upgrade')
-			.map(({ body }) => JSON.parse(body) as { email: string; planId: string });
-		expect(upgrades.filter((one) => one.email === buyer)).toHaveLength(2);
-		expect(upgrades.map(({ planId }) => planId)).not.toContain('');
-	});
-});
+	},
+);
 
 /** Lets an agent make these calls, one after the other. */
 async function runAgent(typeVersion: number, script: ToolCall[]): Promise<Execution> {
@@ -187,7 +153,6 @@ async function runAgent(typeVersion: number, script: ToolCall[]): Promise<Execut
 	};
 	const id = await instance.createWorkflow(nodes, { connections });
 	const execution = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
-	expect(execution.data.resultData.error).toBeUndefined();
 	expect(outputOf(execution, 'Agent').map(({ json }) => json.output)).toEqual(['Done.']);
 	return execution;
 }

@@ -22,58 +22,45 @@ afterEach(async () => {
 	await rm(folder, { recursive: true, force: true });
 });
 
-describe('a host', () => {
-	it('is asked for in a sentence without a network, and nothing half is left', async () => {
-		process.env.XDG_CACHE_HOME = folder;
-		process.env.npm_config_cache = join(folder, 'npm');
-		process.env.npm_config_registry = `http://127.0.0.1:${await freePort()}`;
+it('asks for a network in a sentence, and leaves nothing half', async () => {
+	process.env.XDG_CACHE_HOME = folder;
+	process.env.npm_config_cache = join(folder, 'npm');
+	process.env.npm_config_registry = `http://127.0.0.1:${await freePort()}`;
 
-		await expect(installHost(2)).rejects.toThrow(
-			/^The npm registry can't be reached: check the network connection/,
-		);
-		const left = await readdir(cacheFolder());
-		expect(left.filter((name) => name.includes('unfinished'))).toEqual([]);
-		expect(await readFile(join(cacheFolder(), 'npm-failure.log'), 'utf8')).toContain(
-			'ECONNREFUSED',
-		);
-	});
+	await expect(installHost(2)).rejects.toThrow(
+		/^The npm registry can't be reached: check the network connection/,
+	);
+	const left = await readdir(cacheFolder());
+	expect(left.filter((name) => name.includes('unfinished'))).toEqual([]);
+	expect(await readFile(join(cacheFolder(), 'npm-failure.log'), 'utf8')).toContain('ECONNREFUSED');
 });
 
-describe('a package', () => {
-	async function pack(content: string): Promise<string> {
-		const source = join(folder, 'source');
-		await mkdir(source, { recursive: true });
-		const manifest = { name: 'n8n-nodes-sample', version: '1.0.0', main: 'index.js' };
-		await writeFile(join(source, 'package.json'), JSON.stringify(manifest));
+it('replaces a package whose content changed under the same version', async () => {
+	const [name, source] = ['n8n-nodes-sample', join(folder, 'source')];
+	await mkdir(source);
+	const manifest = { name, version: '1.0.0', main: 'index.js' };
+	await writeFile(join(source, 'package.json'), JSON.stringify(manifest));
+	const installed = join(folder, '.n8n', 'nodes', 'node_modules', name, 'index.js');
+	for (const content of ['// one', '// two']) {
 		await writeFile(join(source, 'index.js'), content);
 		await runCommand('npm', ['pack', '--pack-destination', folder], { cwd: source });
-		return join(folder, 'n8n-nodes-sample-1.0.0.tgz');
+		await installPackage(folder, join(folder, `${name}-1.0.0.tgz`));
+		expect(await readFile(installed, 'utf8')).toBe(content);
 	}
-
-	it('is replaced when its content changed under the same version', async () => {
-		const user = join(folder, 'user');
-		const installed = join(user, '.n8n', 'nodes', 'node_modules', 'n8n-nodes-sample', 'index.js');
-		for (const content of ['// one', '// two', '// two']) {
-			await installPackage(user, await pack(content));
-			expect(await readFile(installed, 'utf8')).toBe(content);
-		}
-	});
 });
 
-describe('a lock', () => {
-	it('is held by one, and handed on when its holder was killed', async () => {
-		const file = join(folder, 'killed.lock');
-		const module = pathToFileURL(join(projectRoot, 'host', 'lock.mts')).href;
-		const script = `await (await import(${JSON.stringify(module)})).tryLock(${JSON.stringify(file)});
-			console.log('held');
-			setInterval(() => {}, 1_000);`;
-		const holder = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-			stdio: ['ignore', 'pipe', 'inherit'],
-		});
-		await once(holder.stdout, 'data');
-		expect(await tryLock(file)).toBeUndefined();
-		const waiting = waitForLock(file);
-		holder.kill('SIGKILL');
-		(await waiting)();
+it('has a lock that one holds, and that is handed on when its holder was killed', async () => {
+	const file = join(folder, 'killed.lock');
+	const module = pathToFileURL(join(projectRoot, 'host', 'lock.mts')).href;
+	const script = `await (await import(${JSON.stringify(module)})).tryLock(${JSON.stringify(file)});
+		console.log('held');
+		setInterval(() => {}, 1_000);`;
+	const holder = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+		stdio: ['ignore', 'pipe', 'inherit'],
 	});
+	await once(holder.stdout, 'data');
+	expect(await tryLock(file)).toBeUndefined();
+	const waiting = waitForLock(file);
+	holder.kill('SIGKILL');
+	(await waiting)();
 });

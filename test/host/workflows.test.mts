@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import axios from 'axios';
-import type { INode } from 'n8n-workflow';
+import type { IDataObject, INode } from 'n8n-workflow';
 import { projectRoot } from '../../host/paths.mts';
 import type { CredentialDefinition, Execution } from '../../host/rest.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
@@ -89,17 +89,12 @@ async function activate(file: string): Promise<void> {
 	await instance.api.activateWorkflow(instance.exampleId(file));
 }
 
-/** The production URL of an example that begins with a Webhook node. */
-async function urlOf(file: string): Promise<string> {
+/** Sends a request to an example that begins with a Webhook node. */
+async function post(file: string, body: object, secret = webhookSecret) {
 	const { nodes } = await instance.api.readWorkflow(instance.exampleId(file));
 	const { path } = nodes.find(({ type }) => type === 'n8n-nodes-base.webhook')!.parameters;
-	return `${instance.url}/webhook/${String(path)}`;
-}
-
-async function post(file: string, body: object, secret = webhookSecret) {
-	const headers = { 'X-Webhook-Secret': secret };
-	const options = { headers, proxy: false, validateStatus: null } as const;
-	return await axios.post(await urlOf(file), body, options);
+	const options = { headers: { 'X-Webhook-Secret': secret }, proxy: false, validateStatus: null };
+	return await axios.post(`${instance.url}/webhook/${String(path)}`, body, options as object);
 }
 
 example('plan-upgrade', 'upgrades whom it can and says why it could not', async () => {
@@ -136,126 +131,98 @@ example('users-resumes-scores', 'keeps one row a resume, however often it runs',
 	}
 });
 
-describe('section-saved-score.json', () => {
-	const file = 'section-saved-score';
-	const good = '- Led eight people, and cut the time of delivery by 40 percent\n'.repeat(8);
-	const rowsOf = async (...resumes: string[]) =>
-		(await instance.readTable('Resume scores')).filter(({ resumeId }) =>
-			resumes.includes(String(resumeId)),
-		);
+example('section-saved-score', 'writes score and verdict into one row a resume', async () => {
+	const { api, exampleId, query, readTable, sandbox } = instance;
+	const rows = async () =>
+		(await readTable('Resume scores')).filter(({ resumeId }) => resumeId === 'resume-001');
 	let count = 0;
-	/** Waits for so many more executions; answers them. */
-	const executions = async (more: number) => {
-		const all = await instance.api.waitForExecutions(instance.exampleId(file), (count += more));
-		return all.slice(-more);
+	const execution = async () => {
+		const executions = await api.waitForExecutions(exampleId('section-saved-score'), ++count);
+		return executions.at(-1)!;
 	};
+	const good = '- Led eight people, and cut the time of delivery by 40 percent\n'.repeat(8);
+	for (const [content, verdict] of [
+		['To be written.', 'needs work'],
+		[good, 'good enough'],
+	] as const) {
+		query("UPDATE sections SET content = ? WHERE resume_id = 'resume-001'", content);
+		sandbox.webhooks.saveSection(1, {});
+		expect((await execution()).status).toBe('success');
+		expect(await rows()).toMatchObject([{ userId: 'user-001', verdict }]);
+	}
 
-	example(file, 'writes score and verdict into one row a resume', async () => {
-		const sql = "SELECT id FROM sections WHERE resume_id = 'resume-001'";
-		const sections = instance.query(sql).map(({ id }) => String(id));
-		for (const [content, verdict] of [
-			['To be written.', 'needs work'],
-			[good, 'good enough'],
-		] as const) {
-			for (const id of sections) {
-				instance.sandbox.webhooks.saveSection(id, { title: 'Experience', content });
-			}
-			for (const { status } of await executions(sections.length)) expect(status).toBe('success');
-			expect(await rowsOf('resume-001')).toMatchObject([{ userId: 'user-001', verdict }]);
-		}
-
-		// Delivered twice, it writes the same.
-		const [{ updatedAt: _, ...before }] = (await rowsOf('resume-001')) as [Record<string, unknown>];
-		const [delivery] = instance.sandbox.webhooks.deliveries();
-		instance.sandbox.webhooks.redeliver(delivery!.id);
-		const [again] = await executions(1);
-		expect(jsonOf(again!, 'Section saved')).toMatchObject([{ deliveryId: delivery!.eventId }]);
-		expect(await rowsOf('resume-001')).toMatchObject([before]);
-	});
+	// Delivered twice, it writes the same.
+	const [delivery] = sandbox.webhooks.deliveries();
+	sandbox.webhooks.redeliver(delivery!.id);
+	const [{ deliveryId }] = jsonOf(await execution(), 'Section saved') as [IDataObject];
+	expect(deliveryId).toBe(delivery!.eventId);
+	expect(await rows()).toMatchObject([{ userId: 'user-001', verdict: 'good enough' }]);
 });
 
-describe('upgrade-after-payment.json', () => {
+example('upgrade-after-payment', 'upgrades once a payment, and notes each outcome', async () => {
 	const file = 'upgrade-after-payment';
-	const [ava, mason, ethan, sophia] = [
-		...['ava.rossi@example.com', 'mason.silva@example.com'],
-		...['ethan.dubois@example.com', 'sophia.keller@example.com'],
-	] as [string, string, string, string];
-
-	beforeAll(async () => await activate(file));
-
-	/** Sends a payment; answers its rows. */
-	async function pay(id: string, email: string, planId = pro) {
-		const { status, data } = await post(file, { id, email, planId });
-		expect([status, data]).toEqual([200, { status: 'success' }]);
-		return await ledger(id);
-	}
-
-	async function ledger(id: string) {
+	await activate(file);
+	/** Sends payments at the same moment, all of one ID; answers their rows. */
+	async function pay(id: string, emails: string[], planId = pro) {
+		const answers = await Promise.all(
+			emails.map(async (email) => await post(file, { id, email, planId })),
+		);
+		for (const { status, data } of answers) {
+			expect([status, data]).toEqual([200, { status: 'success' }]);
+		}
 		const rows = await instance.readTable('Plan upgrades');
-		const own = rows.filter(({ paymentId }) => paymentId === id);
-		return own.sort((one, other) => Number(one.id) - Number(other.id));
+		return rows.filter(({ paymentId }) => paymentId === id);
 	}
 
-	example(file, 'upgrades once for a payment that comes twice', async () => {
-		const detail = expect.stringMatching(/^plan_pro until \d{4}-\d\d-\d\d$/) as string;
-		const row = { email: ava, planId: pro, state: 'upgraded', detail };
-		expect(await pay('pay_1', ava)).toEqual([expect.objectContaining(row)]);
-		expect(await pay('pay_1', ava)).toMatchObject([row, { state: 'repeated' }]);
-		expect(instance.billed(ava)).toBe(1);
-	});
+	const [ava, ethan, sophia] = [
+		...['ava.rossi@example.com', 'ethan.dubois@example.com', 'sophia.keller@example.com'],
+	] as [string, string, string];
+	const { status } = await post(file, { id: 'pay_1', email: ava, planId: pro }, 'a guess');
+	expect(status).toBe(403);
 
-	example(file, 'upgrades once for deliveries at the same moment', async () => {
-		await Promise.all(Array.from({ length: 5 }, () => pay('pay_5', mason)));
-		const states = (await ledger('pay_5')).map(({ state }) => state);
-		expect(states.sort()).toEqual([...Array<string>(4).fill('repeated'), 'upgraded']);
-		expect(instance.billed(mason)).toBe(1);
-	});
+	const paid = await pay('pay_1', [ava, ava, ava]);
+	const row = { email: ava, planId: pro };
+	const detail = expect.stringMatching(/^plan_pro until \d{4}-\d\d-\d\d$/) as string;
+	expect(
+		paid.sort((one, other) => (String(one.state) < String(other.state) ? -1 : 1)),
+	).toMatchObject([
+		{ ...row, state: 'repeated' },
+		{ ...row, state: 'repeated' },
+		{ ...row, state: 'upgraded', detail },
+	]);
 
-	example(file, 'notes why an upgrade was refused, or that its outcome is unknown', async () => {
-		const [refused] = await pay('pay_2', ethan, 'plan_unknown');
-		expect(refused!.state).toBe('refused');
-		expect(refused!.detail).toContain('wrong plan ID (plan-upgrade-2)');
-		instance.sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
-		const [unknown] = await pay('pay_3', sophia);
-		expect(unknown!.state).toBe('unknown');
-		expect(unknown!.detail).toContain('Outcome unknown');
-		expect([ethan, sophia].map(instance.billed)).toEqual([0, 1]);
-	});
-
-	example(file, 'takes nothing from a caller without the secret', async () => {
-		const { status } = await post(file, { id: 'pay_4', email: ethan, planId: pro }, 'a guess');
-		expect([status, await ledger('pay_4'), instance.billed(ethan)]).toEqual([403, [], 0]);
-	});
+	const refusal = expect.stringContaining('wrong plan ID (plan-upgrade-2)') as string;
+	const refused = { state: 'refused', detail: refusal };
+	expect(await pay('pay_2', [ethan], 'plan_unknown')).toMatchObject([refused]);
+	instance.sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
+	const unknown = {
+		state: 'unknown',
+		detail: expect.stringContaining('Outcome unknown') as string,
+	};
+	expect(await pay('pay_3', [sophia])).toMatchObject([unknown]);
+	expect([ava, ethan, sophia].map(instance.billed)).toEqual([1, 0, 1]);
 });
 
-describe('onboarding.json', () => {
+example('onboarding', 'creates one resume, and keeps no token, one for each call', async () => {
 	/** The seed gives this user no resume. */
 	const user = { id: 'user-012', email: 'oliver.horvat@example.com' };
-	const resumes = () => instance.query('SELECT id, title FROM resumes WHERE user_id = ?', user.id);
-
-	beforeAll(async () => await activate('onboarding'));
-
-	example('onboarding', 'creates one resume, and a token for each call', async () => {
-		expect(resumes()).toEqual([]);
+	await activate('onboarding');
+	for (const call of ['first', 'second']) {
 		const body = { email: user.email.toUpperCase(), title: 'CV' };
-		for (const call of ['first', 'second']) {
-			const { status, data } = await post('onboarding', body);
-			expect([call, status]).toEqual([call, 200]);
-			const [resume, ...others] = resumes();
-			expect([resume!.title, others]).toEqual(['CV', []]);
-			expect(data).toEqual({ userId: user.id, resumeId: resume!.id, token: expect.any(String) });
-			const claims = Buffer.from(data.token.split('.')[1], 'base64url').toString();
-			expect(JSON.parse(claims)).toMatchObject({ sub: user.id, email: user.email });
-		}
-	});
-
-	example('onboarding', 'answers that a user is unknown, and keeps no token', async () => {
-		const { status, data } = await post('onboarding', { email: 'nobody@example.com' });
-		expect([status, data]).toEqual([404, { message: 'The service has no user with this e-mail.' }]);
-		const { api, exampleId } = instance;
-		// n8n removes an execution once it has answered.
-		while ((await api.listExecutions(exampleId('onboarding'))).length > 0) await sleep(100);
-	});
+		const { status, data } = await post('onboarding', body);
+		expect([call, status]).toEqual([call, 200]);
+		const resumes = instance.query('SELECT id, title FROM resumes WHERE user_id = ?', user.id);
+		expect(resumes).toMatchObject([{ title: 'CV' }]);
+		const [{ id: resumeId }] = resumes as [Record<string, string>];
+		expect(data).toEqual({ userId: user.id, resumeId, token: expect.any(String) });
+		const claims = Buffer.from(data.token.split('.')[1], 'base64url').toString();
+		expect(JSON.parse(claims)).toMatchObject({ sub: user.id, email: user.email });
+	}
+	const { status, data } = await post('onboarding', { email: 'nobody@example.com' });
+	expect([status, data]).toEqual([404, { message: 'The service has no user with this e-mail.' }]);
+	// n8n removes an execution once it has answered.
+	const { api, exampleId } = instance;
+	while ((await api.listExecutions(exampleId('onboarding'))).length > 0) await sleep(100);
 });
 
 example('export-pdfs', 'writes a file for each resume that can be downloaded', async () => {
@@ -300,75 +267,56 @@ example('agent-user-questions', 'answers with what its tools have looked up', as
 	expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 });
 
-describe('agent-upgrade-after-approval.json', () => {
+example(only2, 'sends an upgrade only after an approval, and once', async () => {
 	const email = 'lucas.weber@example.com';
 	const upgrade = { toolParameters: { email, planId: pro }, hitlParameters: {} };
-	const sent = () => instance.sandbox.requests.filter(({ url }) => url === '/v1/plan/upgrade');
+	const { api, exampleId, sandbox, url } = instance;
+	const sent = () => sandbox.requests.filter(({ url }) => url === '/v1/plan/upgrade').length;
+	await setModel(only2);
+	const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
+	await setCredential(only2, 'smtp', server);
+	await activate(only2);
+	sandbox.requests.length = 0;
+	const { nodes } = await api.readWorkflow(exampleId(only2));
+	const { webhookId } = nodes.find(({ name }) => name === 'Request')!;
 
-	/** Sends the form, for which the agent then wants an upgrade; answers what the mail's buttons do. */
-	async function ask() {
-		const { api, exampleId, url } = instance;
-		const { active, nodes } = await api.readWorkflow(exampleId(only2));
-		if (!active) {
-			await setModel(only2);
-			const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
-			await setCredential(only2, 'smtp', server);
-			await activate(only2);
-		}
+	for (const [answers, outcome, upgrades] of [
+		[['Decline'], 'User rejected the tool call to Upgrade a plan', 0],
+		[['Approve', 'Approve'], pro, 1],
+	] as const) {
 		model.script([
 			[{ name: 'List_users', arguments: { search: 'lucas' } }],
 			[{ name: 'Upgrade_a_plan', arguments: upgrade }],
 			'The outcome.',
 		]);
-		instance.sandbox.requests.length = 0;
-		mail.mails.length = 0;
 		const form = new FormData();
 		form.set('field-0', `Please upgrade ${email} to ${pro}.`);
-		const { webhookId } = nodes.find(({ name }) => name === 'Request')!;
 		await axios.post(`${url}/form/${webhookId}`, form, { proxy: false });
-		while (mail.mails.length === 0) await sleep(100);
 		// n8n sends the mail just before it waits for the answer.
-		while ((await api.listExecutions(exampleId(only2)))[0]?.status !== 'waiting') await sleep(100);
-		expect(sent()).toEqual([]);
-		const [{ to, html }] = mail.mails as [MailServer['mails'][number]];
+		const newest = async () => (await api.listExecutions(exampleId(only2)))[0]!;
+		while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
+		expect(sent()).toBe(0);
+		const { to, html } = mail.mails.pop()!;
 		expect(to).toMatchObject([{ address: 'billing@example.com' }]);
 		expect(html).toContain(
 			`The agent wants to upgrade ${email} to the plan ${pro}. This may charge a payment.`,
 		);
-		return async (label: string) => {
+		const press = async (label: string) => {
 			const [, link] = new RegExp(`href="([^"]+)"[^>]*>${label}</a>`).exec(html!)!;
 			// n8n does nothing for robots.
 			const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 			const options = { headers: { 'User-Agent': agent }, proxy: false, validateStatus: null };
 			await axios.get(link!.replaceAll('&amp;', '&'), options as object);
 		};
-	}
-
-	/** Waits for the end of the last run; answers what the agent was told of its upgrade. */
-	async function outcome() {
-		const [newest] = await instance.api.listExecutions(instance.exampleId(only2));
-		const execution = await instance.api.waitForExecution(newest!.id);
+		await Promise.all(answers.map(press));
+		const execution = await api.waitForExecution((await newest()).id);
 		expect(jsonOf(execution, 'Agent')).toMatchObject([{ output: 'The outcome.' }]);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
-		return told().at(-1);
-	}
-
-	example(only2, 'sends nothing before an answer, nor after a refusal', async () => {
-		const press = await ask();
-		await press('Decline');
-		expect(await outcome()).toContain('User rejected the tool call to Upgrade a plan');
+		expect(told().at(-1)).toContain(outcome);
 		// The answer is given.
 		await press('Approve');
-		expect(sent()).toEqual([]);
-	});
-
-	example(only2, 'upgrades once after an approval, however often it is given', async () => {
-		const press = await ask();
-		await Promise.all([press('Approve'), press('Approve')]);
-		expect(await outcome()).toContain(pro);
-		await press('Approve');
-		expect([sent().length, instance.billed(email)]).toEqual([1, 1]);
-	});
+		expect([sent(), instance.billed(email)]).toEqual([upgrades, upgrades]);
+	}
 });
 
 example('mcp-server-read-only', 'lets an MCP client read, and nothing else', async () => {
@@ -387,26 +335,20 @@ example('mcp-server-read-only', 'lets an MCP client read, and nothing else', asy
 
 	const client = await connect(token);
 	instance.sandbox.requests.length = 0;
-	const calls: Array<[tool: string, given: Record<string, string>, answer: string]> = [
-		['Get_a_resume', { resumeId: 'resume-001' }, 'sections'],
-		['Get_a_score', { resumeId: 'resume-001' }, 'score'],
-		['Get_a_user', { userId: 'user-001' }, 'emma.larsen@example.com'],
-		['List_resumes', { userId: 'user-001' }, 'resume-001'],
-		['List_users', { search: 'emma' }, 'user-001'],
-	];
 	const { tools } = await client.listTools();
-	expect(tools.map(({ name }) => name).sort()).toEqual(calls.map(([name]) => name));
+	const names = ['Get_a_resume', 'Get_a_score', 'Get_a_user', 'List_resumes', 'List_users'];
+	expect(tools.map(({ name }) => name).sort()).toEqual(names);
 	for (const { description } of tools) expect(description).toMatch(/Changes nothing\.$/);
-	calls.push(['Get_a_user', { userId: 'nobody' }, 'There is no user nobody.']);
-	for (const [name, given, answer] of calls) {
-		const { content } = await client.callTool({ name, arguments: given });
+	for (const [userId, answer] of [
+		['user-001', 'emma.larsen@example.com'],
+		['nobody', 'There is no such user.'],
+	]) {
+		const { content } = await client.callTool({ name: 'Get_a_user', arguments: { userId } });
 		expect(JSON.stringify(content)).toContain(answer);
 	}
-	await client.callTool({ name: 'Upgrade', arguments: {} }).catch(() => {});
 	await client.close();
 	await instance.api.deactivateWorkflow(instance.exampleId(file));
-	const methods = instance.sandbox.requests.map(({ method }) => method);
-	expect(methods).toEqual(calls.map(() => 'GET'));
+	expect(instance.sandbox.requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
 	for (const { storedData } of await instance.api.waitForExecutions(instance.exampleId(file), 1)) {
 		expect(storedData).not.toContain(SANDBOX_KEYS.live);
 		expect(storedData).not.toContain(token);
@@ -424,33 +366,24 @@ describe('new-or-changed-users.json', () => {
 			.sort();
 	const rename = (id: string, name: string) =>
 		instance.query('UPDATE users SET last_name = ? WHERE id = ?', name, id);
-	const runs = async () => (await instance.readTable('User checks')).map(({ state }) => state);
 
 	example(file, 'only remembers at first, then hands on each change once', async () => {
 		const first = await poll();
 		expect([first.status, found(first)]).toEqual(['success', []]);
-		const ids = instance.query('SELECT id FROM users ORDER BY id').map(({ id }) => id);
-		const users = (await instance.readTable('Known users')).map(({ userId }) => userId);
-		expect(users.sort()).toEqual(ids);
 		expect(found(await poll())).toEqual([]);
 
 		rename('user-020', 'Changed');
 		instance.query("INSERT INTO users VALUES ('user-new', 'new@example.com', 'New', 'User', 0, 0)");
+		// A list that can't be read loses no change.
+		instance.sandbox.faults.add({ path: '/users', answer: { status: 500, body: '' } });
+		const failed = await poll();
+		instance.sandbox.faults.clear();
+		expect([failed.status, found(failed)]).toEqual(['error', []]);
 		expect(found(await poll())).toEqual([
 			['user-020', 'changed'],
 			['user-new', 'new'],
 		]);
 		expect(found(await poll())).toEqual([]);
-		expect(await runs()).toEqual(['done']);
-	});
-
-	example(file, 'loses no change to a list that can not be read', async () => {
-		rename('user-021', 'Changed');
-		instance.sandbox.faults.add({ path: '/users', answer: { status: 500, body: '' } });
-		const failed = await poll();
-		instance.sandbox.faults.clear();
-		expect([failed.status, found(failed)]).toEqual(['error', []]);
-		expect(found(await poll())).toEqual([['user-021', 'changed']]);
 	});
 
 	example(file, 'hands on a change again if what follows has failed', async () => {
@@ -478,7 +411,7 @@ describe('new-or-changed-users.json', () => {
 			const after = await poll();
 			expect(found(...together, after)).toEqual([['user-023', 'changed']]);
 		}
-		expect(await runs()).toEqual(['done']);
+		expect(await instance.readTable('User checks')).toMatchObject([{ state: 'done' }]);
 	});
 });
 
