@@ -7,13 +7,13 @@ import {
 	type SharedInstance,
 } from '../host/instance.mts';
 import { launchChromium } from './chromium.mts';
-import { watch, type Watch } from './watch.mts';
+import { watch } from './watch.mts';
 
 /** n8n with the examples, and a browser whose tab `page` is signed in to it as its owner. */
 export let instance: Examples & SharedInstance;
 export let page: Page;
-/** What the tab has requested, and what went wrong in it. */
-export let watched: Watch;
+/** What went wrong in the tab. */
+export let errors: string[];
 
 let browser: Browser;
 
@@ -40,7 +40,7 @@ export async function openEditor(): Promise<void> {
 	await page.getByLabel('Password').fill(owner.password);
 	await page.getByRole('button', { name: 'Sign in' }).click();
 	await page.waitForURL('**/home/**');
-	watched = watch(page, instance.url);
+	errors = watch(page, instance.url);
 }
 
 export async function closeEditor(): Promise<void> {

@@ -1,4 +1,4 @@
-import { closeEditor, openEditor, watched } from './editor.mts';
+import { closeEditor, errors, openEditor } from './editor.mts';
 
 /** What a person does and sees in n8n's editor, in one n8n and one tab of a browser, in this order. */
 import './firstUse.mts';
@@ -12,5 +12,5 @@ beforeAll(openEditor);
 afterAll(closeEditor, 60_000);
 
 it('causes no errors in the browser', () => {
-	expect(watched.errors).toEqual([]);
+	expect(errors).toEqual([]);
 });

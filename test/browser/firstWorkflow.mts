@@ -130,6 +130,7 @@ guide.step('6. Preview an upgrade', async () => {
 	expect(instance.sandbox.requests).toHaveLength(before);
 	await output().getByTestId('radio-button-json').click();
 	await picture(panel(), 'preview');
+	await renewScreenshot(panel(), 'preview-upgrade');
 });
 
 guide.step('7. Start on an event', async () => {

@@ -1,13 +1,5 @@
 import type { Page } from 'playwright-core';
 
-/** What a tab has requested of the package's files, and what went wrong in it. */
-export interface Watch {
-	/** What its console shows in red, and requests for the package's files that failed. */
-	errors: string[];
-	/** Paths of the package's files that it has received. */
-	files: Set<string>;
-}
-
 /** Icons, and schemas of outputs. */
 const packageFile = /^\/(icons|schemas)\/n8n-nodes-resume-management[./]/;
 
@@ -17,10 +9,13 @@ const schemas = '/schemas/';
 /** What n8n 2.41 itself says when a new workflow is opened from the list of workflows. */
 const ofN8n = 'injectNDVStore()';
 
-/** @param origin n8n's: the editor also asks servers of n8n's makers and npm's, which are out of reach */
-export function watch(page: Page, origin: string): Watch {
+/**
+ * What goes wrong in a tab: what its console shows in red, and requests for the package's files that fail.
+ *
+ * @param origin n8n's: the editor also asks servers of n8n's makers and npm's, which are out of reach
+ */
+export function watch(page: Page, origin: string): string[] {
 	const errors: string[] = [];
-	const files = new Set<string>();
 	page.on('pageerror', (error) => errors.push(error.message));
 	page.on('console', (message) => {
 		const { url } = message.location();
@@ -30,9 +25,8 @@ export function watch(page: Page, origin: string): Watch {
 	});
 	page.on('response', (response) => {
 		const { pathname } = new URL(response.url());
-		if (!packageFile.test(pathname)) return;
-		if (response.ok()) files.add(pathname);
-		else if (!pathname.startsWith(schemas)) errors.push(`${response.status()} ${pathname}`);
+		if (response.ok() || !packageFile.test(pathname) || pathname.startsWith(schemas)) return;
+		errors.push(`${response.status()} ${pathname}`);
 	});
 	page.on('requestfailed', (request) => {
 		const reason = request.failure()?.errorText ?? '';
@@ -40,5 +34,5 @@ export function watch(page: Page, origin: string): Watch {
 		if (reason === 'net::ERR_ABORTED' || !packageFile.test(new URL(request.url()).pathname)) return;
 		errors.push(`${reason} ${request.url()}`);
 	});
-	return { errors, files };
+	return errors;
 }

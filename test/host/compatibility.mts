@@ -16,16 +16,8 @@ const columns: Record<string, string[]> = {
 	'From the registry': ['registry'],
 };
 
-/** An n8n whose tests have run. */
-export interface Tested {
-	/** `1`, `2` or `lowest`. */
-	host: string;
-	/** Of n8n. */
-	version: string;
-	/** Major version of the Node.js that n8n ran on. */
-	node: string;
-	results: JestResults;
-}
+/** An n8n (`1`, `2` or `lowest`) whose tests have run, and the major version of its Node.js. */
+export type Tested = Record<'host' | 'version' | 'node', string> & { results: JestResults };
 
 /**
  * docs/compatibility.md with the row of an n8n as its run has shown it, not yet aligned.

@@ -117,6 +117,8 @@ function workIn(url: string, userFolder: string, sandbox: Sandbox) {
 	/** Rows of the sandbox's database. */
 	const query = (sql: string, ...values: Array<string | number>) =>
 		sandbox.database.prepare(sql).all(...values);
+	const tableId = async (name: string) =>
+		(await api.listDataTables()).find((table) => table.name === name)!.id;
 	const createWorkflow = async (nodes: NodeDefinition[], more?: Partial<WorkflowDefinition>) =>
 		(await api.createWorkflow(chain(nodes, more))).id;
 	return {
@@ -133,15 +135,10 @@ function workIn(url: string, userFolder: string, sandbox: Sandbox) {
 		/** Where n8n keeps the files of executions. */
 		binaryFolder: join(userFolder, '.n8n', tested === '2' ? 'storage' : 'binaryData'),
 		/** The rows of a data table, by its name. */
-		readTable: async (name: string) => {
-			const table = (await api.listDataTables()).find((one) => one.name === name);
-			return await api.readRows(table!.id);
-		},
+		readTable: async (name: string) => await api.readRows(await tableId(name)),
 		/** Deletes the rows of a data table that have a value in a column. */
-		deleteRows: async (name: string, column: string, value: string) => {
-			const table = (await api.listDataTables()).find((one) => one.name === name);
-			await api.deleteRows(table!.id, column, value);
-		},
+		deleteRows: async (name: string, column: string, value: string) =>
+			await api.deleteRows(await tableId(name), column, value),
 		/** Adds a credential for the sandbox, but for what `data` says; answers a node's reference to it. */
 		addCredential: async (data: Record<string, string> = {}): Promise<INodeCredentials> => {
 			const definition = { name: randomUUID(), type, data: { ...access, ...data } };

@@ -44,8 +44,8 @@ async function create(parameters: INodeParameters, own = credentials) {
 
 type Trigger = Awaited<ReturnType<typeof activate>>;
 
-async function activate(parameters: INodeParameters) {
-	const { id, url } = await create(parameters);
+async function activate(parameters: INodeParameters, own?: INodeCredentials) {
+	const { id, url } = await create(parameters, own);
 	await instance.api.activateWorkflow(id);
 	return {
 		url,
@@ -164,7 +164,6 @@ const hmac = { verification: 'hmac', headerName };
 const timed = { signatureEncoding: 'base64', signaturePrefix: 'v0=', timestampHeader: 'X-Time' };
 
 test.each<[Omit<WebhookRegistration, 'url' | 'secret'>, INodeParameters]>([
-	[{ style: 'header' }, byHeader],
 	[{ style: 'hmac' }, hmac],
 	[
 		{ style: 'hmac', encoding: 'base64', prefix: 'v0=', timestampHeader: 'X-Time' },
@@ -175,8 +174,8 @@ test.each<[Omit<WebhookRegistration, 'url' | 'secret'>, INodeParameters]>([
 ])('a delivery that the sandbox has signed is taken: %j', async (style, parameters) => {
 	const { webhooks } = instance.sandbox;
 	const [right, wrong] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
-	credentials = await instance.addCredential({ webhookSecret: right! });
-	const { url, items } = await activate(parameters);
+	const own = await instance.addCredential({ webhookSecret: right! });
+	const { url, items } = await activate(parameters, own);
 	const send = async (secret: string) => {
 		const { id } = webhooks.register({ url, secret, ...style });
 		webhooks.saveSection(1, {});
@@ -188,7 +187,6 @@ test.each<[Omit<WebhookRegistration, 'url' | 'secret'>, INodeParameters]>([
 	expect(await send(wrong!)).toBe(401);
 	expect(await send(right!)).toBe(200);
 	expect(await items(1)).toHaveLength(1);
-	credentials = await instance.addCredential();
 });
 
 test('a request that breaks off never hangs, and starts nothing', async () => {
@@ -205,18 +203,9 @@ test('a request that breaks off never hangs, and starts nothing', async () => {
 	await expectNothingStarted(trigger);
 });
 
-test('a workflow without a webhook secret, or that could take no event, is not activated', async () => {
-	const withoutSecret = await instance.addCredential({ webhookSecret: '' });
-	const timestampTolerance = '={{ "soon" }}';
-	const secretless = await create(byHeader, withoutSecret);
-	const deaf = await create({ verification: 'timestampedSignature', timestampTolerance });
-	// Both at once: n8n 2 tries for a quarter of a minute.
-	await Promise.all([
-		expect(instance.api.activateWorkflow(secretless.id)).rejects.toThrow('Webhook Secret is empty'),
-		expect(instance.api.activateWorkflow(deaf.id)).rejects.toThrow(
-			"'Timestamp Tolerance' is not a number of seconds from 1 to 86400",
-		),
-	]);
+test('a workflow without a webhook secret is not activated', async () => {
+	const { id } = await create(byHeader, await instance.addCredential({ webhookSecret: '' }));
+	await expect(instance.api.activateWorkflow(id)).rejects.toThrow('Webhook Secret is empty');
 });
 
 // On a busy machine, n8n 1 answers some with 200 and makes no execution: docs/reliability.md promises it of n8n 2.

@@ -21,19 +21,12 @@ afterAll(async () => {
 	await topology?.close();
 }, 120_000);
 
-interface Sent {
-	email: string;
-	workflowId: string;
-	worker: QueueProcess;
-}
+type Sent = Awaited<ReturnType<typeof sendTo>>;
 
 let count = 0;
 
 /** Sends upgrades, all unanswered, until one of them is with a worker that `isWanted`. */
-async function sendTo(
-	isWanted: (worker: QueueProcess) => boolean,
-	more: INodeParameters = {},
-): Promise<Sent> {
+async function sendTo(isWanted: (worker: QueueProcess) => boolean, more: INodeParameters = {}) {
 	for (;;) {
 		const [email] = addUsers(topology, `killed-${count++}`, 1) as [string];
 		const sent = { email, ...(await sendSlowUpgrade(topology, email, more)) };

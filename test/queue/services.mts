@@ -3,23 +3,17 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { systemCode, Trouble } from '../../host/trouble.mts';
 
-/** A database of PostgreSQL and a prefix of Redis's keys that nobody else uses. */
-export interface Services {
-	/** What lets n8n use them. */
-	env: Record<string, string>;
-	/** Rows that a statement finds in the database. */
-	query<Row extends object>(statement: string, values?: unknown[]): Promise<Row[]>;
-	/** Removes the database and the keys. */
-	remove(): Promise<void>;
-}
-
 const redisUrl = new URL(process.env.QUEUE_REDIS_URL ?? 'redis://127.0.0.1:6379');
 const postgresUrl = new URL(
 	process.env.QUEUE_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres',
 );
 
-/** @throws {Trouble} where Redis or PostgreSQL is missing, or refuses */
-export async function prepareServices(): Promise<Services> {
+/**
+ * A database of PostgreSQL and a prefix of Redis's keys that nobody else uses.
+ *
+ * @throws {Trouble} where Redis or PostgreSQL is missing, or refuses
+ */
+export async function prepareServices() {
 	const name = `resume_management_queue_${randomBytes(4).toString('hex')}`;
 	const options = { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 };
 	const redis = new Redis(redisUrl.href, options);
@@ -33,6 +27,7 @@ export async function prepareServices(): Promise<Services> {
 	const database = new Client({ connectionString: new URL(`/${name}`, postgresUrl).href });
 	await database.connect();
 	return {
+		/** What lets n8n use them. */
 		env: {
 			QUEUE_BULL_PREFIX: `${name}:bull`,
 			N8N_REDIS_KEY_PREFIX: name,
@@ -42,8 +37,10 @@ export async function prepareServices(): Promise<Services> {
 			DB_POSTGRESDB_DATABASE: name,
 			...access('DB_POSTGRESDB', 'USER', postgresUrl, '5432'),
 		},
+		/** Rows that a statement finds in the database. */
 		query: async <Row extends object>(statement: string, values?: unknown[]) =>
 			(await database.query<Row>(statement, values)).rows,
+		/** Removes the database and the keys. */
 		remove: async () => {
 			await database.end();
 			await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);

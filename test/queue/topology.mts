@@ -9,24 +9,12 @@ import { reportTo } from '../../host/progress.mts';
 import { chain } from '../../host/workflow.mts';
 import { owner } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
-import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
+import { startSandbox } from '../../sandbox/server.mts';
 import { TestApi } from '../support/testApi.mts';
-import { prepareServices, type Services } from './services.mts';
+import { prepareServices } from './services.mts';
 
 /** n8n in queue mode. */
-export interface Topology {
-	api: TestApi;
-	main: QueueProcess;
-	workers: QueueProcess[];
-	/** Takes the production webhooks: the main process, or one that does nothing else. */
-	webhook: QueueProcess;
-	sandbox: Sandbox;
-	query: Services['query'];
-	/** Activates a workflow that begins with our trigger, and answers its id and production URL. */
-	activate(action?: INodeParameters): Promise<{ workflowId: string; url: string }>;
-	/** Ends everything and removes its data. */
-	close(): Promise<void>;
-}
+export type Topology = Awaited<ReturnType<typeof startTopology>>;
 
 /** A process of n8n with a user folder of its own, as on a machine of its own. */
 export interface QueueProcess {
@@ -56,8 +44,9 @@ export async function startTopology(
 	major: number,
 	env: Record<string, string> = {},
 	hasWebhookProcess = true,
-): Promise<Topology> {
+) {
 	const cleanups: Array<() => Promise<void>> = [];
+	/** Ends everything and removes its data. */
 	const close = async () => {
 		for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 	};
@@ -118,6 +107,7 @@ export async function startTopology(
 
 		// It creates the tables that the others need.
 		const main = await launch('main', 'start', headless);
+		// Production webhooks go to the main process, or to one that does nothing else.
 		const [webhook, ...workers] = await Promise.all([
 			hasWebhookProcess ? launch('webhook', 'webhook') : main,
 			launch('worker-1', 'worker'),
@@ -132,6 +122,7 @@ export async function startTopology(
 		});
 		const credentials = { resumeManagementApi: { id: credential.id, name: credential.name } };
 
+		/** Activates a workflow that begins with our trigger, and answers its id and production URL. */
 		const activate = async (action?: INodeParameters) => {
 			const webhookId = randomUUID();
 			const trigger = {

@@ -2,7 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { byStatus, deliver } from './deliveries.mts';
 import { countByWorker, executionsOf, until } from './executions.mts';
-import type { QueueProcess, Topology } from './topology.mts';
+import type { Topology } from './topology.mts';
 
 export const upgradePlan = {
 	resource: 'plan',
@@ -23,7 +23,7 @@ export async function sendSlowUpgrade(
 	topology: Topology,
 	email: string,
 	more: INodeParameters = {},
-): Promise<{ workflowId: string; worker: QueueProcess }> {
+) {
 	topology.sandbox.faults.add({ path: '/plan/upgrade', email, times: 1, delayMs: 600_000 });
 	const { workflowId, url } = await topology.activate({ ...upgradePlan, ...more });
 	expect(byStatus(await deliver(url, [{ email }]))).toEqual({ 200: 1 });
