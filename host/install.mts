@@ -88,7 +88,6 @@ async function installInto(
 	for (const file of packageFiles) {
 		await copyFile(join(sourceFolder(name), file), join(folder, file));
 	}
-	await checkRegistry(folder, signal);
 	await report(
 		`Installing n8n ${name} from the npm registry (once, some minutes)`,
 		async () => await installDependencies(folder, signal),
@@ -154,24 +153,14 @@ async function removeInterrupted(folder: string): Promise<void> {
 	}
 }
 
-/** Without a network, npm's own tries take minutes: one request that is not repeated tells at once. */
-async function checkRegistry(folder: string, signal?: AbortSignal): Promise<void> {
-	const flags = ['--fetch-retries=0', '--fetch-timeout=20000'];
-	try {
-		await runCommand('npm', ['ping', ...flags], { cwd: folder, signal });
-	} catch (error) {
-		// Some registries answer everything but a ping.
-		if (error instanceof CommandError && noNetwork.test(error.output))
-			throw await npmTrouble(error);
-	}
-}
-
 /**
  * `npm install` and not `npm ci`, which refuses a lock file without the optional packages of other
- * platforms. Install scripts stay off: one of them, of a Kafka client, wants a download.
+ * platforms. Install scripts stay off: one of them, of a Kafka client, wants a download. Without a network, npm's
+ * own tries would take minutes.
  */
 async function installDependencies(folder: string, signal?: AbortSignal): Promise<void> {
-	const flags = ['--legacy-peer-deps', '--ignore-scripts', ...quietFlags];
+	const retries = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000'];
+	const flags = ['--legacy-peer-deps', '--ignore-scripts', ...retries, ...quietFlags];
 	await npm(['install', ...flags], { cwd: folder, signal });
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-import { galleryFolder, picturedFile, versionsNow } from '../../scripts/gallery.mts';
+import { galleryFolder, picturedFile, versionsNow } from '../support/gallery.mts';
 import { instance, page } from './editor.mts';
 import { renewScreenshot, withoutOverlays } from './screenshot.mts';
 
