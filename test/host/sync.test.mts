@@ -19,8 +19,6 @@ import {
 /** With 2.5 resumes each. */
 const users = 12;
 
-const runMilliseconds = 110_000;
-
 jest.setTimeout(300_000);
 
 let instance: OwnInstance;
@@ -53,7 +51,7 @@ const settings = async (values: Record<string, unknown>) =>
 
 const start = async () => await instance.api.runWorkflow(id, 'Every night');
 
-const ended = async (run: string) => await instance.api.waitForExecution(run, runMilliseconds);
+const ended = async (run: string) => await instance.api.waitForExecution(run, 110_000);
 
 const sync = async () => await ended(await start());
 
@@ -347,10 +345,9 @@ describe('bad input', () => {
 			return { ...node, parameters: { ...node.parameters, options } };
 		};
 		await change('All users', paged({ pagination: { pagination } }));
-		const unchanged = { users, saved: 0, gone: '', failures: 0 };
-		expect(outcome(await sync())).toMatchObject(unchanged);
 		const all = allUsers();
 		for (const page of [all.slice(0, 5), all.slice(4, 9), all.slice(8)]) answer('/users', page);
+		const unchanged = { users, saved: 0, gone: '', failures: 0 };
 		expect(outcome(await sync())).toMatchObject(unchanged);
 		await change('All users', paged({}));
 	});
