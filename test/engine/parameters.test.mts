@@ -6,6 +6,7 @@ import {
 	customSend,
 	download,
 	getToken,
+	getUsers,
 	planUpgrade,
 	upgrade,
 	userGet,
@@ -30,6 +31,10 @@ const query = (name: string, value = 'x'): INodeParameters => ({
 	...userGet('1'),
 	options: { queryParameters: { parameter: [{ name, value }] } },
 });
+const listOf = (pagination: INodeParameters): INodeParameters => ({
+	...getUsers,
+	options: { pagination: { pagination } },
+});
 const everyBody = (body: string) =>
 	[customSend, { ...customSend, method: 'DELETE' }, create, getToken].map((operation) => ({
 		...operation,
@@ -49,6 +54,8 @@ const REFUSED: Record<string, INodeParameters[]> = {
 		...['nathan', 'a@b@c', '  '].map((email) => ({ ...upgrade, email })),
 		{ ...getToken, email: '={{ $json.missing }}' },
 	],
+	"'Parameter Name' is empty": [listOf({})],
+	"'Cursor Path' is empty": [listOf({ parameterName: 'after', mode: 'cursor' })],
 	"'Plan ID' is empty": [{ ...upgrade, planId: ' ' }],
 	"'Plan ID' holds a number whose digits were lost": [{ ...upgrade, planId: lost }],
 	"'Send Once Key' holds a number whose digits were lost": [{ ...upgrade, sendOnceKey: lost }],

@@ -97,11 +97,6 @@ describe('the same upgrade in two items', () => {
 		expect(sent()).toEqual([EMMA, EMMA, NOAH]);
 	});
 
-	test('is sent again by another execution', async () => {
-		for (let count = 0; count < 2; count++) await upgrade([same[0]!]);
-		expect(sent()).toEqual([EMMA, EMMA]);
-	});
-
 	test('is told by more than the case of A to Z', async () => {
 		const emails = ['\u212Aate@example.com', 'kate@example.com', 'KATE@example.com'];
 		const items = emails.map((email) => ({ email, planId: pro }));
@@ -136,13 +131,6 @@ describe('a Send Once Key', () => {
 			parameters: { sendOnceKey: 'payment-1', options: options as never },
 			node: { id: 'upgrade', ...GOES_ON },
 		});
-
-	test('of another request is an error', async () => {
-		await keyed({}, { email: EMMA, planId: pro });
-		const { failures } = await keyed({}, { email: NOAH, planId: pro });
-		expect(failures).toMatchObject([{ id: 'key.otherRequest' }]);
-		expect(sent()).toEqual([EMMA]);
-	});
 
 	test('is not answered by the success of another operation', async () => {
 		const body = { planId: pro, email: EMMA };

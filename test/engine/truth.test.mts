@@ -64,7 +64,7 @@ describe('secrets', () => {
 	});
 
 	test('no item, error, execution or log repeats the key, wherever the answer does', async () => {
-		const operations = (await offered()).flatMap(({ parameters }) =>
+		const operations = offered().flatMap(({ parameters }) =>
 			'userId' in parameters
 				? [parameters, { ...parameters, userId: byEmail(email) }]
 				: [parameters],

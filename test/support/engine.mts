@@ -53,12 +53,6 @@ export async function loadNodeType(name: string): Promise<INodeType> {
 	return loader.getNode(name).type as INodeType;
 }
 
-/** The compiled file of a node, which n8n finds the node's other files by. */
-export async function loadNodeSource(name: string): Promise<string> {
-	await loaded;
-	return join(PACKAGE_ROOT, loader.getNode(name).sourcePath);
-}
-
 const described = (
 	name: string,
 	inputs: NodeConnectionType[],
