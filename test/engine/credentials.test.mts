@@ -38,12 +38,6 @@ const helpers: Record<string, (this: TestCredentials, ...values: Values) => Prom
 		this.reads++;
 		return plain();
 	},
-	async 'calls another method of the expression'(...values) {
-		this.reads++;
-		const { workflow, node } = values[6]!;
-		workflow.expression.getSimpleParameterValue(node, 'x', 'manual', {});
-		return plain();
-	},
 };
 
 /** Reads for three items are 1, or else 4: the first is for the proof. */

@@ -135,19 +135,6 @@ test.each([
 	expect(requests).toMatchObject([{ path: '/v1/x', body: wanted }]);
 });
 
-test('a rejected item leaves the others untouched under On Error = Continue', async () => {
-	const { pairs, failures } = await run(userGet('={{ $json.id }}'), {
-		items: [{ id: 'user-001' }, { id: '..' }, { id: 'user-002' }],
-		node: { onError: 'continueErrorOutput' },
-	});
-	expect(pairs).toEqual([[0, 2], [1]]);
-	const description = expect.stringContaining('Nothing was sent') as string;
-	const message = "'User' is not an ID [item 1]";
-	const id = 'parameter.notAnId';
-	expect(failures).toEqual([{ message, code: null, httpStatus: null, description, id }]);
-	expect(sent()).toHaveLength(2);
-});
-
 test('an invalid item among upgrades stops the node before the first is billed', async () => {
 	const emails = ['nathan@example.com', 'nobody'];
 	const items = emails.map((email) => ({ email, planId: 'pro' }));

@@ -66,9 +66,6 @@ describe('Preview', () => {
 		];
 		const { pairs } = await upgrade(items, { parameters, node: GOES_ON });
 		expect(pairs).toEqual([[2], [0, 1, 3]]);
-		const unfit = { ...credential(), privateKey: 'a b' };
-		const { error } = await upgrade([items[2]!], { parameters, credential: unfit });
-		expect(error?.message).toBe("The credential's Private Key can't be used");
 	});
 });
 

@@ -112,12 +112,6 @@ describe('secrets', () => {
 		['a file name with characters that are left out', download, named([...privateKey].join(':'))],
 		['a secret without its blanks', userGet('1'), success({ echo: privateKey }), trimmed],
 		[
-			'an older secret without its blanks',
-			userGet('1'),
-			success({ echo: privateKey }),
-			{ olderWebhookSecret: trimmed.webhookSecret },
-		],
-		[
 			'the type of a file, in lower case',
 			download,
 			file({ 'Content-Type': `application/${privateKey.toUpperCase()}` }),

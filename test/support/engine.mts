@@ -31,7 +31,6 @@ import {
 	type INodeType,
 	type INodeTypes,
 	type IRequestOptionsSimplified,
-	type IRun,
 	type IWorkflowExecuteAdditionalData,
 	LoggerProxy,
 	type NodeConnectionType,
@@ -216,26 +215,8 @@ export interface EngineRun {
 	credentialHelper?: Partial<TestCredentials>;
 }
 
-export interface EngineResult {
-	run: IRun;
-	/** The items of the node's regular output, then those of its error output. */
-	outputs: INodeExecutionData[][];
-	/** What the items of the regular output hold. */
-	items: IDataObject[];
-	/** For each output, the input items that its items are paired with. */
-	pairs: Array<Array<number | undefined>>;
-	/** The errors of the items that have failed, where that does not stop the node. */
-	failures: IDataObject[];
-	/** What n8n's editor shows above the output. */
-	hints: string[];
-	error?: Error & { description?: string | null; httpCode?: string | null };
-	/** Everything that n8n logged. */
-	log: string;
-	credentialReads: number;
-}
-
 /** Runs Source → Resume Management. */
-export async function runNode(options: EngineRun): Promise<EngineResult> {
+export async function runNode(options: EngineRun) {
 	const node = underTest(options, 'Resume Management', options.byExecute ? 'Execute' : '');
 	const connections = { Source: { main: [to(node.name)] } };
 	return await runWorkflow(options, [sourceOf(options), node], connections);
@@ -313,12 +294,14 @@ export async function shownHints(
 
 type Pair = { item: number } | undefined;
 
+type NodeError = Error & { description?: string | null; httpCode?: string | null };
+
 /** @param nodes the second of them is observed */
 async function runWorkflow(
 	{ credential, signal, failingCredentialReads, credentialHelper }: EngineRun,
 	nodes: INode[],
 	connections: IConnections,
-): Promise<EngineResult> {
+) {
 	await loaded;
 	printed.length = 0;
 	const record = (...entry: unknown[]) => void printed.push(inspect(entry, { depth: 20 }));
@@ -352,18 +335,21 @@ async function runWorkflow(
 	const runs = run.data.resultData.runData[nodes[1]!.name] ?? [];
 	if (runs.length === 0) throw run.data.resultData.error ?? new Error('The node did not run');
 	const { data, error, hints = [] } = runs.at(-1)!;
+	/** The items of the node's regular output, then those of its error output. */
 	const outputs = (data?.main ?? []).map((output) => output ?? []);
 	return {
 		run,
 		outputs,
+		/** What the items of the regular output hold. */
 		items: (outputs[0] ?? []).map(({ json }) => json),
+		/** For each output, the input items that its items are paired with. */
 		pairs: outputs.map((output) => output.map(({ pairedItem }) => (pairedItem as Pair)?.item)),
-		failures: outputs
-			.flat()
-			.map(({ json }) => json.error as IDataObject)
-			.filter((failure) => failure),
+		/** The errors of the items that have failed, where that does not stop the node. */
+		failures: outputs.flat().flatMap(({ json }) => (json.error as IDataObject | undefined) ?? []),
+		/** What n8n's editor shows above the output. */
 		hints: hints.map(({ message }) => message),
-		error: error as EngineResult['error'],
+		error: error as NodeError | undefined,
+		/** Everything that n8n logged. */
 		log: printed.join('\n'),
 		credentialReads: credentials.reads,
 	};
