@@ -1,27 +1,15 @@
-import type { INodeParameters } from 'n8n-workflow';
-
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import type { EngineRun } from '../support/engine.mts';
 import { getToken, upgrade, userGet } from '../support/parameters.mts';
 import { useSandbox } from '../support/service.mts';
 
 /** What a user reads of answers that are no success. What each answer means: test/unit/judge.test.mts. */
 
-const service = useSandbox();
-const { sandbox, sent } = service;
+const { run, sandbox, sent } = useSandbox();
 
 const PRIVATE_KEY = SANDBOX_KEYS.live;
 const EMMA = 'emma.larsen@example.com';
 const { pro } = SANDBOX_PLANS;
 
-/** Runs it, and looks for the key in everything that n8n would store, show or log. */
-async function run(parameters: INodeParameters, rest: Partial<EngineRun> = {}) {
-	const result = await service.run(parameters, rest);
-	const { error } = result;
-	const seen = JSON.stringify([result.run, error ?? {}]) + (error?.stack ?? '') + result.log;
-	expect(seen).not.toContain(PRIVATE_KEY);
-	return result;
-}
 const answers = (path: string, status: number, body: object) =>
 	sandbox().faults.add({ path, answer: { status, body: JSON.stringify(body) } });
 

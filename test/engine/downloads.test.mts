@@ -147,15 +147,6 @@ describe('a secret', () => {
 		}
 	});
 
-	test('is in no request for a file', async () => {
-		const encoded = [...PRIVATE_KEY].map((letter) => `%${letter.charCodeAt(0).toString(16)}`);
-		for (const key of [PRIVATE_KEY, encoded.join('')]) {
-			answer = http(302, { Location: link(`/${key}/cv.pdf`) });
-			expect(failed(await download())).toMatch(/^The file's link holds the private key/);
-		}
-		expect(fileHost.requests).toEqual([]);
-	});
-
 	test('of a link is not in its error', async () => {
 		answer = redirects();
 		hosted = http(403, typed('application/xml'), '<Error>Expired</Error>');

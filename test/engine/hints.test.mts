@@ -10,7 +10,7 @@ test.each([
 	[1_001, [expect.stringContaining('More than 1,000 items')]],
 ])('%d items', async (length, expected) => {
 	const items = Array.from({ length }, () => ({ json: {} }));
-	const hints = await shownHints({}, items);
+	const hints = await shownHints(items);
 	expect(hints.map(({ message }) => message)).toEqual(expected);
 });
 

@@ -120,12 +120,6 @@ test('what stands beside a list that Items Path names tells of it, too', async (
 	expect(error).toMatch(INCOMPLETE);
 });
 
-test('without Pagination, one request is sent, and its list is cut by Limit', async () => {
-	service = () => records(0, 80);
-	const { items } = await read(undefined, { returnAll: false });
-	expect([items, queries()]).toEqual([records(0, 50), ['']]);
-});
-
 const page = { parameterName: 'page' };
 const cursor = { mode: 'cursor', parameterName: 'after', cursorPath: 'meta.next' };
 const offset = { mode: 'offset', parameterName: 'skip' };
@@ -145,21 +139,12 @@ const numbered =
 const asks = (name: string, ...places: number[]) => places.map((place) => `${name}=${place}`);
 
 const sized = { ...page, sizeParameterName: 'size', pageSize: 10 };
-const fromZero = { ...page, firstPage: 0 };
 const taking = { ...offset, sizeParameterName: 'take', pageSize: 100 };
 const short: Service = (query) => rows(Number(query.page) * 10 - 10, 30, 12, 13);
 const counted = numbered(20, () => ({ meta: { total_count: '20' } }));
 const lastTold = numbered(20, (number) => ({ hasNext: number < 2 }));
 const hiding: Service = (query) => rows(Number(query.skip), 23, 3, 21);
-const zeroBased: Service = (query) => rows(Number(query.page) * 10, 15);
-/** Its second page is hidden as a whole, and it has no fourth. */
-const paged: Service = (query, request) =>
-	Number(query.page) > 3
-		? http(404, {}, '{}')
-		: numbered(30, () => ({ meta: { last_page: 3 } }))(query, request);
 const contradictory = numbered(30, () => ({ has_more: false, next: null, totalPages: 3 }));
-const halfHidden: Service = (query, request) =>
-	query.page === '2' ? { data: [], meta: { last_page: 3 } } : paged(query, request);
 const onePage: Service = () => ({ users, last_page: 1 });
 /** The cursors of these services come with the last page, too. */
 const edges =
@@ -170,7 +155,6 @@ const edges =
 	});
 
 test.each<[string, INodeParameters, Service, expected: object[], asked: string[]]>([
-	['the first page where it is empty', page, numbered(0), [], asks('page', 1)],
 	[
 		'an empty page, not a short one',
 		sized,
@@ -178,16 +162,8 @@ test.each<[string, INodeParameters, Service, expected: object[], asked: string[]
 		all(30, 12, 13),
 		asks('size=10&page', 1, 2, 3, 4),
 	],
-	['an empty page, counted from 0', fromZero, zeroBased, all(15), asks('page', 0, 1, 2)],
 	['as many as the service says that there are', page, counted, all(20), asks('page', 1, 2)],
 	['a page that says that there are no more', page, lastTold, all(20), asks('page', 1, 2)],
-	[
-		'the last of its pages, one of them hidden',
-		page,
-		halfHidden,
-		[...rows(0, 30), ...rows(20, 30)],
-		asks('page', 1, 2, 3),
-	],
 	['its only page', page, onePage, users, asks('page', 1)],
 	[
 		'the last of its pages, whatever else it says',

@@ -66,8 +66,8 @@ describe('with the sandbox', () => {
 		expect(await pickThere({ filter: 'nobody' })).toEqual({ results: [] });
 	});
 
-	test.each(['list', 'id'])('resumes of a user in the mode %s have their title', async (mode) => {
-		const { results } = await pickThere(resumesOf({ __rl: true, mode, value: 'user-003' }));
+	test('resumes of a user have their title', async () => {
+		const { results } = await pickThere(resumesOf({ __rl: true, mode: 'list', value: 'user-003' }));
 		const sql = 'SELECT title AS name, id AS value FROM resumes WHERE user_id = ?';
 		const resumes = sandbox().database.prepare(sql).all('user-003');
 		expect(resumes.length).toBeGreaterThan(0);
@@ -103,8 +103,7 @@ test('a long list comes in pages, each with one request, and is searched whole',
 	const values = [...results, ...rest.results].map(({ value }) => value);
 	expect(values).toEqual(users.map(({ user_id: id }) => String(id)));
 	expect(service.sent()).toHaveLength(2);
-	const found = [{ name: 'User 1321', value: '1321' }];
-	expect(await pick({ filter: 'user 1321' })).toEqual({ results: found });
+	expect(valuesOf(await pick({ filter: 'user 1321' }))).toEqual(['1321']);
 });
 
 test.each<[user: object, name: string, value: string]>([

@@ -76,13 +76,6 @@ describe('the same upgrade in two items', () => {
 	];
 	const refusal = 'Item 0 is for the same upgrade, so this one was not sent [item 1]';
 
-	test('stops the node before the first is sent', async () => {
-		const { error } = await upgrade(same);
-		expect(error?.message).toBe(refusal);
-		expect(error?.description).toMatch(/Allow Repeated Upgrades.*No item was applied/);
-		expect(sent()).toEqual([]);
-	});
-
 	test.each([
 		['run', {}],
 		['loop', { byExecute: true }],

@@ -81,7 +81,6 @@ const ELSEWHERE = { ...odd(REDIRECTED), download: [3, "Could not connect to the 
 
 const faults: Array<[name: string, Outcomes, Answer, more?: { timeout: number }]> = [
 	['reset before the answer', transient(LOST), reset],
-	['reset once, then well', passes(''), once(reset)],
 	['open after the answer', all(1, 'success'), (success, socket) => void socket.write(success)],
 	['half a body', transient(LOST), (success) => success.slice(0, -5)],
 	['a body that stalls', transient(TIMEOUT), stalls, SHORT],
@@ -118,7 +117,6 @@ const faults: Array<[name: string, Outcomes, Answer, more?: { timeout: number }]
 	['429 with Retry-After as a date, then well', all(2, 'success'), once(always(http(429, DATES)))],
 	['429 with Retry-After beyond all timeouts', all(1, TOO_MANY), later('86400')],
 	['500', transient('The service had an internal error'), always(http(500, {}))],
-	['502 with HTML', transient(AWAY), always(http(502, { 'Content-Type': 'text/html' }, HTML))],
 	['503 once, then well', passes(AWAY), once(always(http(503, {})))],
 ];
 

@@ -269,27 +269,14 @@ export async function searchList({
 	return await search.call(context, filter, paginationToken);
 }
 
-/** The hints whose condition holds (`getNodeHints` in useNodeHelpers.ts of n8n's editor). */
-export async function shownHints(
-	parameters: INodeParameters,
-	input: INodeExecutionData[],
-): Promise<NodeHint[]> {
+/** The hints whose condition holds for so many items (`getNodeHints` in useNodeHelpers.ts of n8n's editor). */
+export async function shownHints(input: INodeExecutionData[]): Promise<NodeHint[]> {
 	const { hints = [] } = (await loadNodeType('resumeManagement')).description;
-	const node = plain('Resume Management', NODE_TYPE, parameters);
-	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
-	return hints.filter(({ displayCondition }) => {
-		let display: unknown;
-		try {
-			const { expression } = workflow;
-			const condition = displayCondition!;
-			display = expression.getParameterValue(condition, null, 0, 0, node.name, input, 'manual', {});
-		} catch {
-			// Where there is no input yet, $input throws, and the editor shows no hint.
-			return false;
-		}
-		if (typeof display !== 'boolean') throw new Error(`${displayCondition} is no condition`);
-		return display;
-	});
+	const node = plain('Resume Management', NODE_TYPE);
+	const { expression } = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	return hints.filter(({ displayCondition = '' }) =>
+		expression.getParameterValue(displayCondition, null, 0, 0, node.name, input, 'manual', {}),
+	);
 }
 
 type Pair = { item: number } | undefined;
