@@ -88,11 +88,9 @@ async function installInto(
 	for (const file of packageFiles) {
 		await copyFile(join(sourceFolder(name), file), join(folder, file));
 	}
-	await checkRegistry(folder, signal);
 	await report(
 		`Installing n8n ${name} from the npm registry (once, some minutes)`,
 		async () => await installDependencies(folder, signal),
-		await countInstalled(folder),
 	);
 	await report(
 		`Building n8n's native parts (once, about a minute)`,
@@ -100,22 +98,18 @@ async function installInto(
 	);
 }
 
-/** Packs a built project into `folder` as `npm publish` would, and answers the tarball's path. */
-export async function packPackage(
-	folder: string,
-	signal?: AbortSignal,
-	project = projectRoot,
-): Promise<string> {
+/** Packs the built package into `folder` as `npm publish` would, and answers the tarball's path. */
+export async function packPackage(folder: string, signal?: AbortSignal): Promise<string> {
 	await mkdir(folder, { recursive: true });
 	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
-	const packed = await npm(['pack', ...flags], { cwd: project, signal });
+	const packed = await npm(['pack', ...flags], { cwd: projectRoot, signal });
 	const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
 	return join(folder, filename);
 }
 
 /**
  * Installs a packed community package where n8n itself installs them, `.n8n/nodes` in its user
- * folder, offline; n8n loads it at its next start. A tarball that is installed already is left.
+ * folder, offline; n8n loads it at its next start.
  */
 export async function installPackage(
 	userFolder: string,
@@ -124,8 +118,8 @@ export async function installPackage(
 ): Promise<void> {
 	const nodes = join(userFolder, '.n8n', 'nodes');
 	const manifest = join(nodes, 'package.json');
-	if ((await installedIntegrities(nodes)).includes(await integrity(tarball))) return;
-
+	// By it npm would keep what has the same version, whatever is in the tarball.
+	await rm(join(nodes, 'node_modules', '.package-lock.json'), { force: true });
 	await mkdir(nodes, { recursive: true });
 	if (!existsSync(manifest)) {
 		await writeFile(manifest, '{ "name": "installed-nodes", "private": true }\n');
@@ -159,37 +153,15 @@ async function removeInterrupted(folder: string): Promise<void> {
 	}
 }
 
-/** Without a network, npm's own tries take minutes: one request that is not repeated tells at once. */
-async function checkRegistry(folder: string, signal?: AbortSignal): Promise<void> {
-	const flags = ['--fetch-retries=0', '--fetch-timeout=20000'];
-	try {
-		await runCommand('npm', ['ping', ...flags], { cwd: folder, signal });
-	} catch (error) {
-		// Some registries answer everything but a ping.
-		if (error instanceof CommandError && noNetwork.test(error.output))
-			throw await npmTrouble(error);
-	}
-}
-
 /**
  * `npm install` and not `npm ci`, which refuses a lock file without the optional packages of other
- * platforms. Install scripts stay off: one of them, of a Kafka client, wants a download.
+ * platforms. Install scripts stay off: one of them, of a Kafka client, wants a download. Without a network, npm's
+ * own tries would take minutes.
  */
 async function installDependencies(folder: string, signal?: AbortSignal): Promise<void> {
-	const flags = ['--legacy-peer-deps', '--ignore-scripts', ...quietFlags];
+	const retries = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000'];
+	const flags = ['--legacy-peer-deps', '--ignore-scripts', ...retries, ...quietFlags];
 	await npm(['install', ...flags], { cwd: folder, signal });
-}
-
-/** Answers how many of a lock file's packages are there; some are for other platforms, and stay out. */
-async function countInstalled(folder: string): Promise<() => string> {
-	const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
-		packages: Record<string, unknown>;
-	};
-	const packages = Object.keys(lock.packages).filter((path) => path !== '');
-	return () => {
-		const there = packages.filter((path) => existsSync(join(folder, path, 'package.json')));
-		return `${there.length} of about ${packages.length} packages`;
-	};
 }
 
 /**
@@ -202,21 +174,6 @@ async function buildNativeParts(folder: string, signal?: AbortSignal): Promise<v
 		headers === undefined ? {} : { npm_config_nodedir: join(folder, headers, '../../..') };
 	const flags = ['--ignore-scripts=false', '--loglevel=error'];
 	await npm(['rebuild', 'sqlite3', 'isolated-vm', ...flags], { cwd: folder, env, signal });
-}
-
-async function integrity(tarball: string): Promise<string> {
-	const content = await readFile(tarball);
-	return `sha512-${createHash('sha512').update(content).digest('base64')}`;
-}
-
-/** The tarballs that npm has installed in a folder, by the hashes in its own hidden lock file. */
-async function installedIntegrities(folder: string): Promise<Array<string | undefined>> {
-	const lock = join(folder, 'node_modules', '.package-lock.json');
-	if (!existsSync(lock)) return [];
-	const { packages } = JSON.parse(await readFile(lock, 'utf8')) as {
-		packages: Record<string, { integrity?: string }>;
-	};
-	return Object.values(packages).map((entry) => entry.integrity);
 }
 
 interface NpmOptions {

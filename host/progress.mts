@@ -1,13 +1,5 @@
-/**
- * Runs a step of some duration under a title that a person can read.
- *
- * @param progress how far it is, in words; asked again and again
- */
-export type Report = <Result>(
-	title: string,
-	work: () => Promise<Result>,
-	progress?: () => string,
-) => Promise<Result>;
+/** Runs a step of some duration under a title that a person can read. */
+export type Report = <Result>(title: string, work: () => Promise<Result>) => Promise<Result>;
 
 export const quietly: Report = async (_title, work) => await work();
 
@@ -20,13 +12,12 @@ export function reportTo(stream: NodeJS.WriteStream): Report {
 	const start = kind === 'terminal' ? '\r\u001b[2K' : '';
 	const end = kind === 'terminal' ? '' : '\n';
 
-	return async (title, work, progress) => {
+	return async (title, work) => {
 		const started = Date.now();
 		const seconds = () => Math.round((Date.now() - started) / 1_000);
 		stream.write(`${start}  ${title} …${end}`);
 		const timer = setInterval(() => {
-			const far = progress ? `, ${progress()}` : '';
-			stream.write(`${start}  ${title} … ${seconds()} s${far}${end}`);
+			stream.write(`${start}  ${title} … ${seconds()} s${end}`);
 		}, intervalMilliseconds[kind]);
 		try {
 			const result = await work();

@@ -125,17 +125,15 @@ export class EditorApi {
 		});
 	}
 
-	/** Creates the owner of a new n8n, or signs in as the one it has. */
+	/** Signs in as the owner, whom a new n8n gets by it. */
 	async signIn(owner: Owner): Promise<void> {
-		type Settings = { userManagement: { showSetupOnFirstLoad?: boolean } };
-		const { userManagement } = await this.send<Settings>('GET', '/rest/settings');
-		const path = userManagement.showSetupOnFirstLoad ? '/rest/owner/setup' : '/rest/login';
 		// Releases of n8n differ in the name of the login's first field.
 		const login = { emailOrLdapLoginId: owner.email, email: owner.email, password: owner.password };
-		const body = path === '/rest/login' ? login : owner;
-		const answer = await this.http.post<{ message?: string }>(path, body);
+		const refused = await this.http.post<{ message?: string }>('/rest/login', login);
+		let answer = refused;
+		if (refused.status !== 200) answer = await this.http.post('/rest/owner/setup', owner);
 		if (answer.status !== 200) {
-			throw new EditorApiError(`POST ${path}`, answer.status, answer.data.message ?? '');
+			throw new EditorApiError('POST /rest/login', refused.status, refused.data.message ?? '');
 		}
 		const cookies = (answer.headers['set-cookie'] ?? []).map((cookie) => cookie.split(';')[0]);
 		this.http.defaults.headers.common.Cookie = cookies.join('; ');
@@ -264,10 +262,6 @@ export class EditorApi {
 
 	async createDataTable(name: string, columns: DataTableColumn[]): Promise<DataTable> {
 		return await this.send('POST', await this.#dataTables(), { name, columns });
-	}
-
-	async addDataTableColumn(tableId: string, column: DataTableColumn): Promise<void> {
-		await this.send('POST', `${await this.#dataTables()}/${tableId}/columns`, column);
 	}
 
 	/** All rows of a data table, n8n's own columns (`id`, `createdAt`, `updatedAt`) included. */

@@ -3,7 +3,6 @@
  * address, until Ctrl-C. `npm run dev`: the same with data of its own, following every change of the
  * sources.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +33,6 @@ const help = `Starts n8n with the Resume Management nodes, and a sandbox of the 
   --port <number>          port of n8n (5678)
   --sandbox-port <number>  port of the sandbox (8787)
   --reset                  forget all data of this n8n and of the sandbox first
-  --open                   open n8n in your browser once it is ready
   --watch                  follow changes of the sources, with data of its own (npm run dev)
   --help                   show this text
 
@@ -47,7 +45,6 @@ function readSettings() {
 			port: { type: 'string', default: '5678' },
 			'sandbox-port': { type: 'string', default: '8787' },
 			reset: { type: 'boolean', default: false },
-			open: { type: 'boolean', default: false },
 			watch: { type: 'boolean', default: false },
 			help: { type: 'boolean', default: false },
 		},
@@ -59,7 +56,7 @@ function readSettings() {
 
 /** Runs n8n and the sandbox until `signal` aborts. */
 async function run(
-	{ port, sandboxPort, reset, open, watch }: ReturnType<typeof readSettings>,
+	{ port, sandboxPort, reset, watch }: ReturnType<typeof readSettings>,
 	signal: AbortSignal,
 ): Promise<void> {
 	const report = reportTo(process.stdout);
@@ -110,7 +107,6 @@ async function run(
 			async () => await setUp(editorUrl, running),
 		);
 		console.log(summary(editorUrl, running.url, folder, setup));
-		if (open) openInBrowser(listPage(editorUrl));
 		if (watch) {
 			// The compiler is loaded for those who need it.
 			const { watchPackage } = await import('./watch.mts');
@@ -194,19 +190,6 @@ Three things to try:
 
 Ctrl-C stops both. \`npm start -- --reset\` starts afresh.`;
 }
-
-/** Where there is no browser to open, the address is in the terminal. */
-function openInBrowser(url: string): void {
-	const [command, ...args] = openers[process.platform] ?? ['xdg-open'];
-	const child = spawn(command!, [...args, url], { stdio: 'ignore', detached: true });
-	child.on('error', () => console.log(`No browser could be opened: go to ${url}.`));
-	child.unref();
-}
-
-const openers: Partial<Record<NodeJS.Platform, string[]>> = {
-	darwin: ['open'],
-	win32: ['cmd', '/c', 'start', ''],
-};
 
 async function main(): Promise<void> {
 	const interruption = new AbortController();

@@ -114,20 +114,14 @@ async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promis
 	return credentials;
 }
 
-/** Makes the tables and columns that the example workflows write to, where they are missing. */
+/** Makes the tables that the example workflows write to, where they are missing. */
 async function prepareDataTables(api: EditorApi): Promise<void> {
 	const existing = await api.listDataTables();
 	for (const [name, types] of Object.entries(dataTables)) {
 		const columns = Object.entries(types).map(
 			([column, type]) => ({ name: column, type }) as DataTableColumn,
 		);
-		const table =
-			existing.find((one) => one.name === name) ?? (await api.createDataTable(name, columns));
-		// An earlier version of this package may have made the table.
-		const known = table.columns.map((column) => column.name);
-		for (const column of columns.filter((one) => !known.includes(one.name))) {
-			await api.addDataTableColumn(table.id, column);
-		}
+		if (!existing.some((one) => one.name === name)) await api.createDataTable(name, columns);
 	}
 }
 

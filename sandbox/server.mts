@@ -81,7 +81,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		await app.listen({ host: HOST, port }).catch((error: unknown) => {
 			throw portTrouble(error, port, 'npm run sandbox -- --port');
 		});
-		webhooks.resume();
 		const url = `http://${HOST}:${(app.server.address() as AddressInfo).port}`;
 		const close = async () => {
 			await Promise.all([app.close(), webhooks.close()]);

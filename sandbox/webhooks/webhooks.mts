@@ -132,12 +132,6 @@ export class Webhooks {
 		this.#start(added.id!);
 	}
 
-	/** Sends what is pending from an earlier run. */
-	resume(): void {
-		const pending = this.#sql.all`SELECT id FROM deliveries WHERE status = 'pending' ORDER BY id`;
-		for (const { id } of pending) this.#start(id!);
-	}
-
 	/** Waits until nothing is pending. */
 	async idle(): Promise<void> {
 		while (this.#underWay.size > 0) await Promise.all(this.#underWay);

@@ -33,45 +33,21 @@ const email = 'emma.larsen@example.com';
 const planId = SANDBOX_PLANS.pro;
 const fromAi = (name: string) => `={{ $fromAI('${name}', 'The ${name}', 'string') }}`;
 const [userId, resumeId] = [byId(fromAi('userId')), byId(fromAi('resumeId'))];
-const body = (name: string) => ({ field: [{ name, value: fromAi(name) }] });
 const upgrade = { email: fromAi('email'), planId: fromAi('planId') };
 const some = (fields: object) => expect.objectContaining(fields) as unknown;
-const token = { token: expect.any(String) as unknown };
 const reads = /Changes nothing\.$/;
 
 /**
- * A tool for each operation, with whatever it requires filled in by the model: what the model is told
- * of it, a call, what that sends, and what the model is told of the answer.
+ * A tool of each kind, with whatever it requires filled in by the model: what the model is told of it, a
+ * call, what that sends, and what the model is told of the answer. All of them: test/engine/pipeline.test.mts.
  */
 const tools: Record<
 	string,
 	[INodeParameters, RegExp, call: Record<string, string>, sent: string, answer: unknown]
 > = {
-	'user.getAll': [{ limit: 1 }, reads, {}, 'GET /v1/users', some({ id: 'user-001' })],
 	'user.get': [{ userId }, reads, { userId: 'user-001' }, 'GET /v1/user/user-001', some({ email })],
-	'user.getToken': [
-		{ email: fromAi('email') },
-		/issues a secret/,
-		{ email },
-		'POST /v1/user/token',
-		token,
-	],
-	'resume.getAll': [
-		{ userId },
-		reads,
-		{ userId: 'user-001' },
-		'GET /v1/user/user-001/resumes',
-		some({ id: 'resume-001' }),
-	],
-	'resume.get': [
-		{ resumeId },
-		reads,
-		{ resumeId: 'resume-001' },
-		'GET /v1/resume/resume-001',
-		some({ id: 'resume-001', sections: expect.any(Array) as unknown }),
-	],
 	'resume.create': [
-		{ userId, bodyFields: body('title') },
+		{ userId, bodyFields: { field: [{ name: 'title', value: fromAi('title') }] } },
 		/Each call creates another resume/,
 		{ userId: 'user-002', title: 'By an agent' },
 		'POST /v1/user/user-002/resume',
@@ -83,13 +59,6 @@ const tools: Record<
 		{ resumeId: 'resume-001' },
 		'GET /v1/resume/resume-001/download',
 		{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' },
-	],
-	'resume.getScore': [
-		{ resumeId },
-		reads,
-		{ resumeId: 'resume-001' },
-		'GET /v1/resume/resume-001/score',
-		some({ score: expect.any(Number) as unknown }),
 	],
 	'plan.upgrade': [
 		upgrade,
@@ -104,13 +73,6 @@ const tools: Record<
 		{ path: 'user/user-001' },
 		'GET /v1/user/user-001',
 		some({ email }),
-	],
-	'customRequest.send': [
-		{ path: fromAi('path'), bodyFields: body('email') },
-		/may change or delete data, or bill/,
-		{ path: 'connect', email },
-		'POST /v1/connect',
-		token,
 	],
 };
 

@@ -1,21 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import axios from 'axios';
-import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INode } from 'n8n-workflow';
 
 import { chain, to, type NodeDefinition } from '../../host/workflow.mts';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { byEmail } from '../support/parameters.mts';
-import {
-	actionType,
-	joinInstance,
-	outputOf,
-	startEmptyInstance,
-	startMilliseconds,
-	unlessLowest,
-	type SharedInstance,
-} from './instance.mts';
+import { actionType, joinInstance, unlessLowest, type SharedInstance } from './instance.mts';
 
 /** Send Once Key in a real n8n: deliveries of a payment's webhook, and what the service billed. */
 
@@ -60,8 +50,8 @@ async function activate(
 	upgrade: Partial<INode> = {},
 	before: NodeDefinition[] = [],
 	connections = {},
-	{ api, url, addCredential }: SharedInstance = instance,
 ) {
+	const { api, url, addCredential } = instance;
 	const path = randomUUID();
 	const webhook = {
 		path,
@@ -177,16 +167,6 @@ test('a refusal until a person has acted, and an unknown outcome, keep the key',
 	expect([billed(stripe), billed(lost)]).toEqual([0, 1]);
 });
 
-test('a key that is none is an error, and nothing is sent', async () => {
-	const { deliver } = await activate();
-	const email = nextEmail();
-	const keys = ['', undefined, { id: 1 }, true, 'x'.repeat(10_000)];
-	for (const item of await deliver(...keys.map((key) => ({ key, email })))) {
-		expect(messageOf(item)).toMatch(/^'Send Once Key' is /);
-	}
-	expect(billed(email)).toBe(0);
-});
-
 test('Retry On Fail and a retry by a person send it once', async () => {
 	const { id, deliver } = await activate({
 		onError: 'stopWorkflow',
@@ -223,65 +203,6 @@ unlessLowest('open keys are waited for together, and sent again only on request'
 	expect(billed(lost[0]!)).toBe(1);
 });
 
-unlessLowest('a key answers for its own request alone, in whatever node it is used', async () => {
-	const run = async (parameters: INodeParameters, items: IDataObject[]) => {
-		const execution = await instance.runNode({
-			parameters: { sendOnceKey: '={{ $json.key }}', ...parameters },
-			credentials: await instance.addCredential(),
-			onError: 'continueRegularOutput',
-			items,
-		});
-		return outputOf(execution).map(({ json }) => json);
-	};
-	const other = 'This Send Once Key was used for another request';
-	const failure = (message: string) => ({ error: expect.objectContaining({ message }) as unknown });
-	const [emma, noah] = instance.emails as [string, string];
-	const create = {
-		resource: 'resume',
-		operation: 'create',
-		userId: byEmail('={{ $json.email }}'),
-		bodyFields: { field: [{ name: 'title', value: 'A resume' }] },
-	};
-	const creating = ['nobody@example.com', emma, noah, emma].map((email) => ({ email, key: 1 }));
-	expect(await run(create, creating)).toEqual([
-		failure('No user has this e-mail address'),
-		expect.objectContaining({ userId: 'user-001', title: 'A resume' }),
-		failure(other),
-		alreadySent('1'),
-	]);
-
-	const send = {
-		resource: 'customRequest',
-		operation: 'send',
-		path: '={{ $json.path }}',
-		bodyFields: { field: [{ name: 'email', value: emma }] },
-	};
-	instance.sandbox.requests.length = 0;
-	const paths = ['/connect', 'connect', 'user/token'];
-	expect(
-		await run(
-			send,
-			paths.map((path) => ({ path, key: 2 })),
-		),
-	).toEqual([
-		{ token: expect.any(String) },
-		alreadySent('2'),
-		{ error: expect.objectContaining({ id: 'key.otherRequest' }) },
-	]);
-	expect(instance.sandbox.requests.map(({ url }) => url)).toEqual(['/v1/connect']);
-
-	const { deliver } = await activate();
-	const [email, stranger] = [nextEmail(), nextEmail()];
-	await deliver({ key: 'used', email });
-	const basic = SANDBOX_PLANS.basic;
-	const differing = await deliver(
-		{ key: 'used', email: stranger },
-		{ key: 'used', email, planId: basic },
-	);
-	expect(differing.map(messageOf)).toEqual(Array(2).fill(other));
-	expect([billed(email), billed(stranger)]).toEqual([1, 0]);
-});
-
 unlessLowest('two branches that lead to one node send a key once', async () => {
 	const connections = { Payments: to(['Branch', 'Upgrade']) };
 	const branch = { name: 'Branch', type: 'n8n-nodes-base.noOp' };
@@ -290,27 +211,3 @@ unlessLowest('two branches that lead to one node send a key once', async () => {
 	await deliver({ key: 'branches', email });
 	expect(billed(email)).toBe(1);
 });
-
-test(
-	'an n8n that is killed between claim and answer does not send it again',
-	async () => {
-		const own = await startEmptyInstance();
-		try {
-			const { deliver } = await activate({}, [], {}, own);
-			const [email] = own.emails as [string];
-			own.sandbox.faults.add({ email, delayMs: 60_000 });
-			const cutOff = deliver({ key: 'killed', email }).catch(() => {});
-			while (own.sandbox.requests.length === 0) await sleep(50);
-			await own.n8n.kill();
-			await cutOff;
-			own.sandbox.faults.clear();
-			await own.startN8nAgain();
-			const [item] = await deliver({ key: 'killed', email });
-			expect(messageOf(item)).toMatch(/^Outcome unknown: /);
-			expect(own.billed(email)).toBe(1);
-		} finally {
-			await own.close();
-		}
-	},
-	startMilliseconds,
-);

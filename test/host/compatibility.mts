@@ -8,9 +8,9 @@ export interface JestResults {
 
 /** Columns of the table in docs/compatibility.md, and the test files behind each. */
 const columns: Record<string, string[]> = {
-	Operations: ['nodes', 'download'],
-	'At most once': ['entries', 'claims'],
-	Trigger: ['trigger'],
+	Operations: ['nodes', 'own'],
+	'At most once': ['entries', 'claims', 'own'],
+	Trigger: ['trigger', 'own'],
 	'Agent tools': ['agent'],
 	'Example workflows': ['workflows', 'sync'],
 	'From the registry': ['registry'],

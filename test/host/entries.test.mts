@@ -1,13 +1,7 @@
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { INode, INodeParameters } from 'n8n-workflow';
-import { runCommand } from '../../host/command.mts';
-import { installHost } from '../../host/install.mts';
-import { cacheFolder } from '../../host/paths.mts';
 import type { Execution } from '../../host/rest.mts';
 import { start, to, type NodeDefinition } from '../../host/workflow.mts';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { http, startRawServer } from '../support/rawServer.mts';
 import {
 	actionType,
 	joinInstance,
@@ -16,7 +10,6 @@ import {
 	unlessLowest,
 	type SharedInstance,
 } from './instance.mts';
-import type { StepOutcome, StepToRun } from './stepExecutor.mts';
 
 /** The ways by which n8n comes to an upgrade, but for those of test/engine: each item is billed once. */
 
@@ -163,49 +156,3 @@ unlessLowest(
 		expect(billed(email)).toEqual([2]);
 	},
 );
-
-// n8n 1 has none.
-(tested === '2' ? describe : describe.skip)("n8n's step executor", () => {
-	/** Runs a step against a service that takes its time, so that what is sent at once is seen together. */
-	async function runStep(step: Omit<StepToRun, 'baseUrl'>) {
-		const sent: string[] = [];
-		let working = 0;
-		let atOnce = 0;
-		const service = await startRawServer(async (socket, { body }) => {
-			sent.push((JSON.parse(body) as { email: string }).email);
-			atOnce = Math.max(atOnce, ++working);
-			await sleep(200);
-			working--;
-			const answer = { status: 'success', data: { plan_id: pro } };
-			socket.end(http(200, {}, JSON.stringify(answer)));
-		});
-		try {
-			const { node, folder } = await installHost(tested);
-			const script = join(import.meta.dirname, 'stepExecutor.mts');
-			const baseUrl = `http://127.0.0.1:${service.port}/v1`;
-			const args = [script, folder, JSON.stringify({ ...step, baseUrl })];
-			const outcome = await runCommand(node, args, { cwd: cacheFolder() });
-			return { outcome: JSON.parse(outcome) as StepOutcome, sent, atOnce };
-		} finally {
-			await service.close();
-		}
-	}
-
-	test('sends upgrades one at a time, in order, and each once', async () => {
-		const given = instance.emails.slice(0, 4);
-		const items = given.map((email) => ({ email }));
-		const { outcome, sent, atOnce } = await runStep({ parameters: upgrade, items });
-		const upgraded = given.map((_, item) =>
-			expect.objectContaining({ json: { plan_id: pro }, pairedItem: { item } }),
-		);
-		expect(outcome).toEqual({ outputs: [upgraded] });
-		expect([sent, atOnce]).toEqual([given, 1]);
-	});
-
-	test('sends nothing of a Custom API Call', async () => {
-		const parameters = { ...upgrade, operation: '__CUSTOM_API_CALL__' };
-		const { outcome, sent } = await runStep({ parameters, items: [{ email: emails[0]! }] });
-		expect(outcome).toEqual({ error: expect.stringMatching(/no such operation/) });
-		expect(sent).toEqual([]);
-	});
-});

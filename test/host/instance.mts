@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { IDataObject, INode, INodeCredentials, INodeExecutionData } from 'n8n-workflow';
 import { connectExamples } from '../../host/events.mts';
 import { installHost } from '../../host/install.mts';
-import { startN8n } from '../../host/n8n.mts';
+import { headless, startN8n } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
 import type { Execution, WorkflowDefinition } from '../../host/rest.mts';
 import { chain, start, type NodeDefinition } from '../../host/workflow.mts';
-import { owner, prepareWorkspace } from '../../host/workspace.mts';
+import { prepareWorkspace } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 import { TestApi } from '../support/testApi.mts';
@@ -31,8 +31,7 @@ export const triggerType = `${actionType}Trigger`;
 export const unlessLowest = tested === 'lowest' ? test.skip : test;
 
 export type SharedInstance = Awaited<ReturnType<typeof joinInstance>>;
-export type EmptyInstance = Awaited<ReturnType<typeof startEmptyInstance>>;
-export type Instance = Awaited<ReturnType<typeof startInstance>>;
+export type OwnInstance = Awaited<ReturnType<typeof startInstance>>;
 
 /** A node to run behind `Start`, which gives out one empty item where there are no `items`. */
 export interface NodeToRun extends Partial<INode> {
@@ -49,34 +48,35 @@ const shared = () => JSON.parse(process.env.SHARED_N8N!) as SharedN8n;
 
 /** The n8n of all tests with a sandbox of its own, for tests that neither end it nor measure it. */
 export async function joinInstance() {
-	const { url, userFolder, session } = shared();
-	const api = new TestApi(url);
-	api.resume(session);
+	const { url, userFolder } = shared();
 	const sandbox = await startSandbox({ port: 0, record: true });
-	return { ...workIn(api, userFolder, sandbox), url, close: sandbox.close };
+	return { ...workIn(url, userFolder, sandbox), close: sandbox.close };
 }
 
 /**
- * A fresh n8n with the packed package and an owner, and a fresh sandbox, for tests that end n8n or
- * measure it.
+ * A fresh n8n with the packed package and the same owner, without the editor, and a fresh sandbox, for
+ * tests that end n8n or measure it.
  *
  * @param env more of n8n's environment variables
  * @param users of the sandbox
  */
-export async function startEmptyInstance(env: Record<string, string> = {}, users?: number) {
+export async function startInstance(env: Record<string, string> = {}, users?: number) {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-host-'));
 	const userFolder = join(folder, 'n8n');
 	const host = await installHost(tested, reportTo(process.stderr));
 	await cp(shared().template, userFolder, { recursive: true });
-	const options = { host, userFolder, env: { ...environment, ...env } };
+	const options = { host, userFolder, env: { ...environment, ...headless, ...env } };
 	const n8n = await startN8n(options);
 	const sandbox = await startSandbox({ port: 0, record: true, users });
-	const api = new TestApi(n8n.url);
-	await api.signIn(owner);
 	const instance = {
-		...workIn(api, userFolder, sandbox),
-		url: n8n.url,
+		...workIn(n8n.url, userFolder, sandbox),
 		n8n,
+		/** Ends n8n as the operating system does when memory is short. */
+		killN8n: async () => {
+			await instance.n8n.kill();
+			// n8n would wait for ten seconds where it has left one.
+			await rm(join(userFolder, '.n8n', 'crash.journal'), { force: true });
+		},
 		/** After it has ended, with the same data and at the same address. */
 		startN8nAgain: async () => {
 			instance.n8n = await startN8n({ ...options, port: Number(new URL(n8n.url).port) });
@@ -90,10 +90,10 @@ export async function startEmptyInstance(env: Record<string, string> = {}, users
 	return instance;
 }
 
-/** The same with the credential and the examples in place, as `npm start` does. */
-export async function startInstance(env: Record<string, string> = {}, users?: number) {
-	const instance = await startEmptyInstance(env, users);
-	const { api, sandbox, url } = instance;
+export type Examples = Awaited<ReturnType<typeof addExamples>>;
+
+/** Puts the credentials and the examples in place, as `npm start` does. */
+export async function addExamples({ api, sandbox, url }: SharedInstance | OwnInstance) {
 	const { baseUrl, webhooks } = sandbox;
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	const adapt =
@@ -101,14 +101,17 @@ export async function startInstance(env: Record<string, string> = {}, users?: nu
 	const examples = await prepareWorkspace(api, access, adapt);
 	const route = { api, editorUrl: url, webhooks, secret: webhookSecret };
 	expect(await connectExamples(route, examples)).toEqual([]);
-	return Object.assign(instance, {
+	return {
 		examples,
 		/** The id of a workflow of `workflows/`, by its file's name. */
 		exampleId: (file: string) => examples.find((one) => one.file === file)!.id,
-	});
+	};
 }
 
-function workIn(api: TestApi, userFolder: string, sandbox: Sandbox) {
+function workIn(url: string, userFolder: string, sandbox: Sandbox) {
+	const api = new TestApi(url);
+	// It is as good in a copy of the user folder.
+	api.resume(shared().session);
 	const type = 'resumeManagementApi';
 	const access = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	/** Rows of the sandbox's database. */
@@ -117,6 +120,7 @@ function workIn(api: TestApi, userFolder: string, sandbox: Sandbox) {
 	const createWorkflow = async (nodes: NodeDefinition[], more?: Partial<WorkflowDefinition>) =>
 		(await api.createWorkflow(chain(nodes, more))).id;
 	return {
+		url,
 		api,
 		sandbox,
 		query,

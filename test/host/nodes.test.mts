@@ -6,7 +6,7 @@ import { freePort } from '../../host/ports.mts';
 import type { Execution } from '../../host/rest.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import type { Fault } from '../../sandbox/server.mts';
-import { byEmail, byId } from '../support/parameters.mts';
+import { byId } from '../support/parameters.mts';
 import {
 	actionType,
 	joinInstance,
@@ -127,33 +127,21 @@ describe('operations', () => {
 	const rows = (sql: string) =>
 		instance.query(sql).map((row) => expect.objectContaining({ ...row }) as IDataObject);
 
+	// One of each kind. All of them: test/engine/pipeline.test.mts.
 	it.each<[string, INodeParameters, () => IDataObject[]]>([
 		['user.getAll', { limit: 2 }, () => rows('SELECT id, email FROM users ORDER BY id LIMIT 2')],
 		['user.get', { userId }, () => [emma]],
-		['user.getToken', { email }, () => [token]],
-		[
-			'resume.getAll',
-			{ userId, returnAll: true },
-			() => rows("SELECT id FROM resumes WHERE user_id = 'user-001' ORDER BY id"),
-		],
-		[
-			'resume.get',
-			{ resumeId },
-			() => rows("SELECT id, title FROM resumes WHERE id = 'resume-001'"),
-		],
 		[
 			'resume.create',
 			{ userId, bodyFields: title },
 			() => rows("SELECT id, user_id AS userId FROM resumes WHERE title = 'Made in n8n'"),
 		],
-		['resume.getScore', { resumeId }, () => [expect.objectContaining({ resumeId: 'resume-001' })]],
 		[
 			'plan.upgrade',
 			{ email, planId },
 			() =>
 				rows("SELECT plan_id, current_period_end FROM subscriptions WHERE user_id = 'user-001'"),
 		],
-		['customRequest.get', { path: 'user/user-001' }, () => [emma]],
 		[
 			'customRequest.send',
 			{ path: '/connect', bodyFields: { field: [{ name: 'email', value: email }] } },
@@ -210,23 +198,6 @@ test('error output has the failed items, paired, with the error as data', async 
 	]);
 });
 
-it('finds users by e-mail in one list', async () => {
-	const emails = ['EMMA.larsen@example.com', 'nobody@example.com', 'noah.fischer@example.com'];
-	const userId = byEmail('={{ $json.email }}');
-	const { items, sent } = await run(
-		{ resource: 'user', operation: 'get', userId, options: { fieldsToReturn: 'email, unknown' } },
-		{ items: emails.map((email) => ({ email })), onError: 'continueRegularOutput' },
-	);
-	const message = 'No user has this e-mail address';
-	expect(items).toEqual([
-		{ email: emails[0]!.toLowerCase() },
-		{ error: expect.objectContaining({ message }) as unknown },
-		{ email: emails[2] },
-	]);
-	const urls = sent.map(({ url }) => url);
-	expect(urls.sort()).toEqual(['/v1/user/user-001', '/v1/user/user-002', '/v1/users']);
-});
-
 describe("n8n's HTTP Request node", () => {
 	const request = async (data?: Record<string, string>) =>
 		await run(
@@ -275,35 +246,4 @@ it.each([
 	const parameters = { resource: 'user', operation: 'getAll', limit: 1 };
 	const credentials = await instance.addCredential(data);
 	expect((await run(parameters, { credentials })).items).toHaveLength(1);
-});
-
-it.each([
-	['Custom API Call', { resource: 'user', operation: '__CUSTOM_API_CALL__' }],
-	['Custom API Call of no resource', { resource: '__CUSTOM_API_CALL__' }],
-	['a name that JavaScript objects have', { resource: 'user', operation: 'constructor' }],
-])('sends nothing for what is no operation: %s', async (_, parameters) => {
-	const { execution, sent } = await run(parameters);
-	expect(execution.status).toBe('error');
-	const { message, description } = execution.data.resultData.error!;
-	expect(message).toMatch(/no such operation/);
-	expect(description).toContain('Custom Request');
-	expect(sent).toEqual([]);
-});
-
-it('a credential with an expression is that of each item', async () => {
-	const keys = ['tenant-key-of-a', 'tenant-key-of-a', 'tenant-key-of-b', 'tenant-key-of-c'];
-	const { items, sent } = await run(
-		{ resource: 'user', operation: 'get', userId: '={{ $json.id }}' },
-		{
-			credentials: await instance.addCredential({ privateKey: '={{ $json.tenantKey }}' }),
-			onError: 'continueRegularOutput',
-			items: [...keys, ''].map((tenantKey, id) => ({ tenantKey, id: `user-00${id + 1}` })),
-		},
-	);
-	const authentications = sent.map(({ url, headers }) => `${url} ${headers.authentication}`);
-	expect(authentications.sort()).toEqual(
-		keys.map((key, id) => `/v1/user/user-00${id + 1} Bearer ${key}`),
-	);
-	const message = "The credential's Private Key can't be used";
-	expect(items[4]).toMatchObject({ error: { message } });
 });

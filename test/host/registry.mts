@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -15,8 +15,8 @@ export interface Registry {
 	env: Record<string, string>;
 	/** An `.npmrc` with the same, for the npm that n8n 1 runs without its environment. */
 	npmrc: string;
-	/** Publishes a package as `npm publish` does. */
-	publish(tarballOrFolder: string): Promise<void>;
+	/** Publishes a package, a folder, as its latest version; answers the path of its tarball. */
+	publish(project: string): Promise<string>;
 	close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Registry {
  * community-packages.service.ts), so it gets to this one under the usual name, the way it would get out
  * of a company's network.
  *
- * @param folder for its certificate
+ * @param folder for its certificate and tarballs
  */
 export async function startRegistry(folder: string): Promise<Registry> {
 	const altNames = [{ type: 2, value: host } as const, { type: 7, ip: '127.0.0.1' } as const];
@@ -37,26 +37,30 @@ export async function startRegistry(folder: string): Promise<Registry> {
 			{ name: 'subjectAltName', altNames },
 		],
 	});
-	const registry = await startServer({ cert, key });
+	const registry = await startServer(folder, { cert, key });
 	const proxy = await startProxy(registry.port);
 
 	await mkdir(folder, { recursive: true });
 	const cafile = join(folder, 'cert.pem');
 	await writeFile(cafile, cert);
-	// npm publishes only for somebody who is signed in.
-	const userconfig = join(folder, 'npmrc');
-	await writeFile(userconfig, `//127.0.0.1:${registry.port}/:_authToken=anyone\n`);
 	return {
 		env: { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: cafile },
 		npmrc: `registry=https://${host}/\nhttps-proxy=${proxy.url}\ncafile=${cafile}\n`,
-		async publish(tarballOrFolder) {
-			const flags = [
-				'--ignore-scripts',
-				`--registry=https://127.0.0.1:${registry.port}/`,
-				`--cafile=${cafile}`,
-				`--userconfig=${userconfig}`,
-			];
-			await runCommand('npm', ['publish', ...flags, tarballOrFolder], { cwd: folder });
+		async publish(project) {
+			const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
+			const packed = await runCommand('npm', ['pack', ...flags], { cwd: project });
+			const [{ filename, name, version, integrity, shasum }] = JSON.parse(packed) as [Packed];
+			const manifest = await readFile(join(project, 'package.json'), 'utf8');
+			const tarball = `https://${host}/${name}/-/${filename}`;
+			registry.packages[name] = {
+				name,
+				'dist-tags': { latest: version },
+				versions: {
+					...registry.packages[name]?.versions,
+					[version]: { ...JSON.parse(manifest), dist: { tarball, integrity, shasum } },
+				},
+			};
+			return join(folder, filename);
 		},
 		async close() {
 			await proxy.close();
@@ -65,13 +69,14 @@ export async function startRegistry(folder: string): Promise<Registry> {
 	};
 }
 
-/** What the registry tells of a package, and what `npm publish` adds to it. */
+/** What `npm pack` tells. */
+type Packed = Record<'filename' | 'name' | 'version' | 'integrity' | 'shasum', string>;
+
+/** What the registry tells of a package. */
 interface Packument {
 	name: string;
 	'dist-tags': Record<string, string>;
-	versions: Record<string, { dist: { tarball: string } }>;
-	/** The tarballs that a publication brings, in base64. */
-	_attachments?: Record<string, { data: string }>;
+	versions: Record<string, object>;
 }
 
 /**
@@ -79,44 +84,22 @@ interface Packument {
  * (https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md). Verdaccio, which has it all, can't be
  * installed from every registry: it depends on a version of node-fetch by a tag, and n8n's linter
  * forbids the override that would pin it.
+ *
+ * @param folder of the tarballs
  */
-async function startServer(https: { cert: string; key: string }) {
-	const packages = new Map<string, Packument>();
-	const tarballs = new Map<string, Buffer>();
-	const app = fastify({ https, bodyLimit: 2 ** 26, forceCloseConnections: true });
-	app.put<{ Params: { name: string }; Body: Packument }>('/:name', ({ params, body }) => {
-		const { _attachments = {}, ...published } = body;
-		for (const [file, { data }] of Object.entries(_attachments)) {
-			tarballs.set(file, Buffer.from(data, 'base64'));
-		}
-		for (const { dist } of Object.values(published.versions)) {
-			dist.tarball = dist.tarball.replace(/^https?:\/\/[^/]+/, `https://${host}`);
-		}
-		const known = packages.get(params.name);
-		packages.set(params.name, {
-			...published,
-			'dist-tags': { ...known?.['dist-tags'], ...published['dist-tags'] },
-			versions: { ...known?.versions, ...published.versions },
-		});
-		return { ok: true };
+async function startServer(folder: string, https: { cert: string; key: string }) {
+	const packages: Record<string, Packument> = {};
+	const app = fastify({ https, forceCloseConnections: true });
+	type Asked = { Params: { name: string; version: string; file: string } };
+	app.get<Asked>('/:name', ({ params }, reply) => packages[params.name] ?? reply.callNotFound());
+	app.get<Asked>('/:name/:version', ({ params: { name, version } }, reply) => {
+		const { 'dist-tags': tags = {}, versions = {} } = packages[name] ?? {};
+		return versions[tags[version] ?? version] ?? reply.callNotFound();
 	});
-	app.get<{ Params: { name: string } }>(
-		'/:name',
-		async ({ params }, reply) => packages.get(params.name) ?? reply.callNotFound(),
-	);
-	app.get<{ Params: { name: string; version: string } }>(
-		'/:name/:version',
-		async ({ params: { name, version } }, reply) => {
-			const { 'dist-tags': tags = {}, versions = {} } = packages.get(name) ?? {};
-			return versions[tags[version] ?? version] ?? reply.callNotFound();
-		},
-	);
-	app.get<{ Params: { file: string } }>(
-		'/:name/-/:file',
-		async ({ params }, reply) => tarballs.get(params.file) ?? reply.callNotFound(),
-	);
+	app.get<Asked>('/:name/-/:file', async ({ params }) => await readFile(join(folder, params.file)));
 	await app.listen({ host: '127.0.0.1', port: 0 });
-	return { port: (app.server.address() as AddressInfo).port, close: async () => await app.close() };
+	const { port } = app.server.address() as AddressInfo;
+	return { packages, port, close: async () => await app.close() };
 }
 
 /** Leads to the registry alone: what n8n asks of its makers is refused. */

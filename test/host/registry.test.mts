@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import { runCommand } from '../../host/command.mts';
-import { installHost, packPackage } from '../../host/install.mts';
+import { installHost } from '../../host/install.mts';
 import { startN8n, type N8n } from '../../host/n8n.mts';
-import { packageName } from '../../host/paths.mts';
+import { packageName, projectRoot } from '../../host/paths.mts';
 import { reportTo } from '../../host/progress.mts';
 import { chain } from '../../host/workflow.mts';
 import { owner } from '../../host/workspace.mts';
@@ -42,8 +42,7 @@ beforeAll(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'resume-management-registry-'));
 	registry = await startRegistry(join(folder, 'registry'));
 	sandbox = await startSandbox({ port: 0, record: true });
-	const tarball = await packPackage(folder);
-	versions = await publish(tarball);
+	versions = await publish();
 	await startAgain();
 	await api.signIn(owner);
 }, startMilliseconds);
@@ -56,8 +55,8 @@ afterAll(async () => {
 }, 60_000);
 
 /** Publishes the package; answers its version, and a higher one that is to be published later. */
-async function publish(tarball: string): Promise<typeof versions> {
-	await registry.publish(tarball);
+async function publish(): Promise<typeof versions> {
+	const tarball = await registry.publish(projectRoot);
 	await runCommand('tar', ['-xzf', tarball], { cwd: folder });
 	const file = join(folder, 'package', 'package.json');
 	const manifest = JSON.parse(await readFile(file, 'utf8')) as { version: string };

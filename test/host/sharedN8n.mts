@@ -5,7 +5,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
 import { startN8n, type N8n } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
-import { owner } from '../../host/workspace.mts';
+import { owner, withoutAssistant } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import prepareRun from '../support/prepareRun.mts';
 import { TestApi, type Session } from '../support/testApi.mts';
@@ -48,8 +48,15 @@ export default async function startShared(): Promise<void> {
 	n8n = await startN8n({
 		host: await installHost(tested, reportTo(process.stderr)),
 		userFolder,
-		// The races of claims.test.mts need some side by side, and no more than n8n has memory for.
-		env: { ...environment, N8N_CONCURRENCY_PRODUCTION_LIMIT: '20' },
+		env: {
+			...environment,
+			...(tested === '2' && withoutAssistant),
+			// The races of claims.test.mts need some side by side. n8n runs all at once by default, each in
+			// a sandbox of its own: the 500 of trigger.test.mts would take gigabytes.
+			N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',
+			// As docs/scaling.md recommends; an n8n of a test's own has n8n's default.
+			N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',
+		},
 		onLine: (line) => log.write(`${line}\n`),
 	});
 	const api = new TestApi(n8n.url);

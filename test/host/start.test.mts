@@ -62,6 +62,8 @@ it('starts, stops at Ctrl-C without a trace, and starts again with the same data
 	expect(first.text()).not.toMatch(/^\s+at /m);
 	expect([await answers(port), await answers(sandboxPort)]).toEqual([false, false]);
 
+	// The address from before would reach nobody.
+	port = await freePort();
 	const second = start();
 	await second.written();
 	const api = new EditorApi(`http://127.0.0.1:${port}`);

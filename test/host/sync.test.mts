@@ -5,21 +5,33 @@ import type { Execution } from '../../host/rest.mts';
 import { withValues } from '../../host/workflow.mts';
 import { scoreResume } from '../../sandbox/score.mts';
 import { Store, type Resume } from '../../sandbox/store.mts';
-import { outputOf, startInstance, startMilliseconds, type Instance } from './instance.mts';
+import {
+	addExamples,
+	outputOf,
+	startInstance,
+	startMilliseconds,
+	tested,
+	type OwnInstance,
+} from './instance.mts';
 
 /** The nightly sync in a real n8n, whatever happens to it. */
 
 /** With 2.5 resumes each. */
-const users = 24;
+const users = 12;
 
 const runMilliseconds = 110_000;
 
 jest.setTimeout(300_000);
 
-let instance: Instance;
+let instance: OwnInstance;
+let id: string;
+let batchId: string;
 
 beforeAll(async () => {
 	instance = await startInstance({}, users);
+	const { exampleId } = await addExamples(instance);
+	id = exampleId('nightly-sync');
+	batchId = exampleId('nightly-sync-batch');
 	instance.query('PRAGMA foreign_keys = OFF');
 	await settings({ usersPerBatch: 4 });
 }, startMilliseconds);
@@ -30,7 +42,6 @@ beforeEach(() => instance.sandbox.faults.clear());
 
 /** Changes a node of the sync. */
 async function change(name: string, edit: (node: INode) => INode): Promise<void> {
-	const id = instance.exampleId('nightly-sync');
 	const { nodes } = await instance.api.readWorkflow(id);
 	await instance.api.updateWorkflow(id, {
 		nodes: nodes.map((node) => (node.name === name ? edit(node) : node)),
@@ -40,10 +51,9 @@ async function change(name: string, edit: (node: INode) => INode): Promise<void>
 const settings = async (values: Record<string, unknown>) =>
 	await change('Settings', (node) => withValues(node, values));
 
-const start = async () =>
-	await instance.api.runWorkflow(instance.exampleId('nightly-sync'), 'Every night');
+const start = async () => await instance.api.runWorkflow(id, 'Every night');
 
-const ended = async (id: string) => await instance.api.waitForExecution(id, runMilliseconds);
+const ended = async (run: string) => await instance.api.waitForExecution(run, runMilliseconds);
 
 const sync = async () => await ended(await start());
 
@@ -71,6 +81,8 @@ async function expectInStep(): Promise<void> {
 	).toEqual(resumes.sort());
 }
 
+const runs = Number(process.env.SYNC_RUNS ?? 0);
+
 /** `SYNC_RUNS=20 npm run test:host -- sync` takes longer and looks further. */
 it('ends with one row a resume and the right score, whatever was killed or failed before', async () => {
 	const paths = fc.constantFrom('/user/*', '/resume/*', '/user/user-007/*');
@@ -80,12 +92,13 @@ it('ends with one row a resume and the right score, whatever was killed or faile
 		failing: fc.array(paths, { maxLength: 2 }),
 		failures: fc.integer({ min: 1, max: 12 }),
 		/** n8n is killed after so many requests, where they are so many. */
-		killedAfter: fc.option(fc.integer({ min: 1, max: 120 })),
+		killedAfter: fc.integer({ min: 1, max: 60 }),
 	});
 	let serial = 0;
 	const write = 'UPDATE sections SET content = content || ? WHERE position = 0 AND rowid % ? = 0';
+	const nights = fc.array(nightly, { minLength: 1, maxLength: runs > 0 ? 3 : 1 });
 	await fc.assert(
-		fc.asyncProperty(fc.array(nightly, { minLength: 1, maxLength: 3 }), async (script) => {
+		fc.asyncProperty(nights, async (script) => {
 			for (const { changed, failing, failures, killedAfter } of script) {
 				instance.query(write, ` - ${serial++} more words`, changed);
 				for (const path of failing) {
@@ -98,24 +111,72 @@ it('ends with one row a resume and the right score, whatever was killed or faile
 			expect((await sync()).status).toBe('success');
 			await expectInStep();
 		}),
-		{ numRuns: Number(process.env.SYNC_RUNS ?? 1), endOnFailure: true },
+		{ numRuns: Math.max(1, runs), endOnFailure: true },
 	);
 }, 1_200_000);
 
-async function night(killedAfter: number | null): Promise<void> {
+async function night(killedAfter: number): Promise<void> {
 	const { requests } = instance.sandbox;
 	requests.length = 0;
-	const id = await start();
-	if (killedAfter === null) return void (await ended(id));
+	const run = await start();
 	while (requests.length < killedAfter) {
-		await sleep(5);
-		const { status } = await instance.api.readExecution(id);
+		await sleep(50);
+		const { status } = await instance.api.readExecution(run);
 		if (status !== 'running' && status !== 'new') return;
 	}
-	await instance.n8n.kill();
+	await instance.killN8n();
 	await instance.startN8nAgain();
 	await deleteRunningRuns();
 }
+
+it('lists what failed, and tries it again in the next run', async () => {
+	const answer = { status: 404, body: '' };
+	instance.query("UPDATE sections SET content = content || ' once more' WHERE position = 0");
+	for (const path of ['/user/user-001/resumes', '/resume/resume-010', '/resume/resume-020/score']) {
+		instance.sandbox.faults.add({ path, answer });
+	}
+	const first = await sync();
+	instance.sandbox.faults.clear();
+	expect(first.status).toBe('error');
+	expect(first.data.resultData.error?.message).toMatch(/^3 of the users and resumes could not/);
+	expect(outcome(first)).toMatchObject({ state: 'done in part', users, gone: '', failures: 3 });
+	expect(String(outcome(first)!.failed).split('\n')).toEqual([
+		expect.stringMatching(/^Their resumes of user-001: .*nothing at this address/),
+		expect.stringMatching(/^Whole resume of resume-010: .*nothing at this address/),
+		expect.stringMatching(/^Score of resume-020: .*nothing at this address/),
+	]);
+
+	const second = await sync();
+	expect(second.status).toBe('success');
+	expect(outcome(second)).toMatchObject({ state: 'done', gone: '', failures: 0 });
+	await expectInStep();
+});
+
+it('saves what has changed, whatever the order of its fields', async () => {
+	const before = await instance.readTable('Synced resumes');
+	const unchanged = await sync();
+	expect(outcome(unchanged)).toMatchObject({ resumes: before.length, saved: 0 });
+	expect(await instance.readTable('Synced resumes')).toEqual(before);
+	// Of each of three batches, the night keeps one item, however many resumes there are.
+	const batches = unchanged.data.resultData.runData['Sync a batch']!;
+	expect(batches.map(({ data }) => data?.main?.[0]?.length)).toEqual([3]);
+
+	instance.query("UPDATE sections SET content = 'Rewritten.' WHERE resume_id = 'resume-020'");
+	// The same content, in another order and with another `updated`.
+	const [data] = instance.query(
+		"SELECT created, title, user_id AS userId, id FROM resumes WHERE id = 'resume-021'",
+	);
+	const sections = instance.query(
+		"SELECT content, title, type, id FROM sections WHERE resume_id = 'resume-021' ORDER BY position",
+	);
+	const body = JSON.stringify({ data: { sections, updated: 1, ...data }, status: 'success' });
+	instance.sandbox.faults.add({ path: '/resume/resume-021', answer: { status: 200, body } });
+	expect(outcome(await sync())).toMatchObject({ saved: 1, failures: 0 });
+	const hashes = new Set(before.map(({ hash }) => hash));
+	const after = await instance.readTable('Synced resumes');
+	expect(after.filter(({ hash }) => !hashes.has(hash))).toMatchObject([{ resumeId: 'resume-020' }]);
+	expect(after).toHaveLength(before.length);
+});
 
 describe('two runs at the same time', () => {
 	/** So that the first is at work when the second comes. */
@@ -147,15 +208,15 @@ describe('two runs at the same time', () => {
 		for (const { userId } of await instance.readTable('Synced resumes')) {
 			await instance.deleteRows('Synced resumes', 'userId', String(userId));
 		}
-		const runs: string[] = [];
-		for (let run = 0; run < 2; run++) {
+		const both: string[] = [];
+		while (both.length < 2) {
 			instance.sandbox.requests.length = 0;
-			runs.push(await start());
+			both.push(await start());
 			while (instance.sandbox.requests.length < 20) await sleep(20);
 			// What somebody does who takes the run for dead.
 			await deleteRunningRuns();
 		}
-		for (const id of runs) await ended(id);
+		for (const run of both) await ended(run);
 		await sync();
 		await expectInStep();
 	});
@@ -207,7 +268,7 @@ describe('what is gone from the service', () => {
 	});
 
 	it('leaves one row of a resume that moves to another user', async () => {
-		for (const user of ["'user-020'", "'user-001'"]) {
+		for (const user of ["'user-010'", "'user-001'"]) {
 			move("id = 'resume-001'", user);
 			await sync();
 			await expectInStep();
@@ -279,7 +340,7 @@ describe('bad input', () => {
 			parameterName: 'offset',
 			firstOffset: 0,
 			sizeParameterName: 'limit',
-			pageSize: 10,
+			pageSize: 5,
 			maxPages: 100,
 		};
 		const paged = (options: INodeParameters) => (node: INode) => {
@@ -289,8 +350,15 @@ describe('bad input', () => {
 		const unchanged = { users, saved: 0, gone: '', failures: 0 };
 		expect(outcome(await sync())).toMatchObject(unchanged);
 		const all = allUsers();
-		for (const page of [all.slice(0, 10), all.slice(9, 19), all.slice(18)]) answer('/users', page);
+		for (const page of [all.slice(0, 5), all.slice(4, 9), all.slice(8)]) answer('/users', page);
 		expect(outcome(await sync())).toMatchObject(unchanged);
 		await change('All users', paged({}));
 	});
+});
+
+it('is activated, with the workflow that it calls', async () => {
+	// What a published workflow calls has to be published, too; n8n 1 neither asks for it nor allows it.
+	if (tested !== '1') await instance.api.activateWorkflow(batchId);
+	await instance.api.activateWorkflow(id);
+	expect((await instance.api.readWorkflow(id)).active).toBe(true);
 });

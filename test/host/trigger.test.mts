@@ -7,17 +7,14 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import axios from 'axios';
 import type { INodeCredentials, INodeParameters } from 'n8n-workflow';
 
-import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import type { WebhookRegistration } from '../../sandbox/server.mts';
 import {
+	joinInstance,
 	outputOf,
-	startEmptyInstance,
-	startMilliseconds,
 	tested,
 	triggerType,
-	unlessLowest,
 	webhookSecret,
-	type EmptyInstance,
+	type SharedInstance,
 } from './instance.mts';
 
 /**
@@ -27,21 +24,15 @@ import {
 
 const EVENT = { event: 'Resume Section Saved', id: 'evt_1', data: { name: 'Müller' } };
 
-let instance: EmptyInstance;
+let instance: SharedInstance;
 let credentials: INodeCredentials;
 
 beforeAll(async () => {
-	// n8n runs all at once by default, each in a sandbox of its own: 500 take gigabytes.
-	instance = await startEmptyInstance({
-		N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',
-		N8N_METRICS: 'true',
-		// As docs/scaling.md recommends; the other host tests have n8n's default.
-		N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',
-	});
+	instance = await joinInstance();
 	credentials = await instance.addCredential();
-}, startMilliseconds);
+});
 
-afterAll(async () => await instance?.close(), 60_000);
+afterAll(async () => await instance?.close());
 
 /** A workflow of the trigger alone, which no event reaches yet. */
 async function create(parameters: INodeParameters, own = credentials) {
@@ -168,40 +159,6 @@ describe('a body that is', () => {
 	});
 });
 
-test('an event that is not selected starts nothing, and leaves a trace', async () => {
-	const trigger = await activate({ ...byHeader, events: ['resumeSectionSaved'] });
-	const { status, data } = await trigger.send({ event: 'Plan Changed' }, secret);
-	expect(status).toBe(200);
-	expect(data).toMatchObject({ notTaken: { count: 1, events: ['Plan Changed'] } });
-	await expectNothingStarted(trigger);
-	// n8n's log comes through a pipe, a moment later.
-	const trace = /warn .*left out 1 of the events .*"Plan Changed".*Trigger On/;
-	while (!trace.test(instance.n8n.log())) await sleep(50);
-});
-
-/** Expressions that n8n's engine has evaluated since its start, by n8n's own metrics. */
-async function evaluations(): Promise<number> {
-	const { data } = await axios.get<string>(`${instance.url}/metrics`);
-	expect(data).toContain('n8n_expression_pool_acquired_total');
-	const counts = data.matchAll(/^n8n_expression_evaluation_duration_seconds_count\{.*\} (\d+)$/gm);
-	return Array.from(counts).reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-// The oldest n8n has another engine, which counts nothing.
-unlessLowest('an event evaluates no expression', async () => {
-	const send = async (parameters: INodeParameters) => {
-		const trigger = await activate(parameters);
-		const before = await evaluations();
-		for (let sent = 0; sent < 3; sent++) await trigger.send(EVENT, secret);
-		expect(await trigger.items(3)).toHaveLength(3);
-		return (await evaluations()) - before;
-	};
-	expect(await send(byHeader)).toBe(0);
-	// What counts none would not be noticed otherwise.
-	const eventIdPath = '={{ ["meta", "uuid"].join(".") }}';
-	expect(await send({ ...byHeader, options: { eventIdPath } })).toBeGreaterThanOrEqual(3);
-});
-
 const headerName = 'X-Webhook-Signature';
 const hmac = { verification: 'hmac', headerName };
 const timed = { signatureEncoding: 'base64', signaturePrefix: 'v0=', timestampHeader: 'X-Time' };
@@ -232,24 +189,6 @@ test.each<[Omit<WebhookRegistration, 'url' | 'secret'>, INodeParameters]>([
 	expect(await send(right!)).toBe(200);
 	expect(await items(1)).toHaveLength(1);
 	credentials = await instance.addCredential();
-});
-
-test('headers and query come on request, and no secret of the credential does', async () => {
-	const trigger = await activate({ ...byHeader, options: { includeHeaders: true } });
-	const headers = { Authentication: `Bearer ${SANDBOX_KEYS.live}`, 'X-Request-Id': 'r-1' };
-	await trigger.send({ ...EVENT, key: SANDBOX_KEYS.live }, { ...secret, ...headers });
-	expect(await trigger.items(1)).toMatchObject([
-		{
-			data: { ...EVENT, key: '[hidden]' },
-			secretsHidden: true,
-			headers: {
-				'x-request-id': 'r-1',
-				'x-webhook-secret': '[hidden]',
-				authentication: 'Bearer [hidden]',
-			},
-			query: {},
-		},
-	]);
 });
 
 test('a request that breaks off never hangs, and starts nothing', async () => {
@@ -302,7 +241,3 @@ test('a workflow without a webhook secret, or that could take no event, is not a
 	},
 	600_000,
 );
-
-test('the secret is nowhere in the log', () => {
-	expect(instance.n8n.log()).not.toContain(webhookSecret);
-});

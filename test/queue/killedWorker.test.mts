@@ -14,7 +14,7 @@ import {
 let topology: Topology;
 
 beforeAll(async () => {
-	topology = await startTopology(1, killNoticedSooner);
+	topology = await startTopology(1, killNoticedSooner, false);
 }, startMilliseconds);
 
 afterAll(async () => {

@@ -34,6 +34,40 @@ test('500 deliveries, 50 side by side, are 500 executions', async () => {
 	expect(deliveries.ids).toEqual(new Set(bodies.map(({ eventId }) => eventId)));
 }, 600_000);
 
+test('a killed worker and a restarted main process lose no delivery', async () => {
+	const [email] = addUsers(topology, 'killed', 1) as [string];
+	const upgrade = await sendSlowUpgrade(topology, email);
+	const { workflowId, url } = await topology.activate();
+	const deliveries = new DeliveryLog(topology, workflowId);
+	const accepted: string[] = [];
+	let round = 0;
+	const sendSome = async () => {
+		const bodies = events(`stream-${round++}`, 10);
+		const answers = await deliver(url, bodies, 5);
+		const taken = bodies.filter((_, index) => answers[index]!.status === 200);
+		accepted.push(...taken.map(({ eventId }) => eventId));
+		await deliveries.read();
+	};
+
+	let isOver = false;
+	const disturb = async () => {
+		await upgrade.worker.kill();
+		await topology.main.n8n.stop();
+		await Promise.all([topology.main.startAgain(), upgrade.worker.startAgain()]);
+	};
+	await sendSome();
+	const disturbed = disturb().finally(() => (isOver = true));
+	while (!isOver) await sendSome();
+	await disturbed;
+	await sendSome();
+
+	const { ids } = deliveries;
+	expect(accepted.filter((id) => !ids.has(id))).toEqual([]);
+	await endedExecutions(topology, workflowId, ids.size);
+	await endedExecutions(topology, upgrade.workflowId, 1);
+	expect(upgradesOf(topology, [email])).toHaveLength(1);
+}, 600_000);
+
 test('500 upgrades that are spread over the workers are sent once each', async () => {
 	const emails = addUsers(topology, 'spread', 500);
 	const { workflowId, url } = await topology.activate(upgradePlan);
@@ -66,40 +100,6 @@ test('a key that comes for two persons at once, on two workers, is sent for one 
 	expect(upgradesOf(topology, emails)).toHaveLength(40);
 	expect(billedUpgrades(topology, emails)).toBe(40);
 }, 300_000);
-
-test('a killed worker and a restarted main process lose no delivery', async () => {
-	const [email] = addUsers(topology, 'killed', 1) as [string];
-	const upgrade = await sendSlowUpgrade(topology, email);
-	const { workflowId, url } = await topology.activate();
-	const deliveries = new DeliveryLog(topology, workflowId);
-	const accepted: string[] = [];
-	let round = 0;
-	const sendSome = async () => {
-		const bodies = events(`stream-${round++}`, 25);
-		const answers = await deliver(url, bodies);
-		const taken = bodies.filter((_, index) => answers[index]!.status === 200);
-		accepted.push(...taken.map(({ eventId }) => eventId));
-		await deliveries.read();
-	};
-
-	let isOver = false;
-	const disturb = async () => {
-		await upgrade.worker.kill();
-		await topology.main.n8n.stop();
-		await Promise.all([topology.main.startAgain(), upgrade.worker.startAgain()]);
-	};
-	await sendSome();
-	const disturbed = disturb().finally(() => (isOver = true));
-	while (!isOver) await sendSome();
-	await disturbed;
-	await sendSome();
-
-	const { ids } = deliveries;
-	expect(accepted.filter((id) => !ids.has(id))).toEqual([]);
-	await endedExecutions(topology, workflowId, ids.size);
-	await endedExecutions(topology, upgrade.workflowId, 1);
-	expect(upgradesOf(topology, [email])).toHaveLength(1);
-}, 600_000);
 
 function expectEachWorker(executions: Execution[]): void {
 	expect(Math.min(...countByWorker(topology, executions))).toBeGreaterThan(0);

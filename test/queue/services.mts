@@ -13,7 +13,6 @@ export interface Services {
 	remove(): Promise<void>;
 }
 
-const connectMilliseconds = 5_000;
 const redisUrl = new URL(process.env.QUEUE_REDIS_URL ?? 'redis://127.0.0.1:6379');
 const postgresUrl = new URL(
 	process.env.QUEUE_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres',
@@ -21,13 +20,28 @@ const postgresUrl = new URL(
 
 /** @throws {Trouble} where Redis or PostgreSQL is missing, or refuses */
 export async function prepareServices(): Promise<Services> {
-	const redis = await connectRedis();
-	const postgres = await connectPostgres(postgresUrl);
 	const name = `resume_management_queue_${randomBytes(4).toString('hex')}`;
+	const options = { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 };
+	const redis = new Redis(redisUrl.href, options);
+	const postgres = new Client({ connectionString: postgresUrl.href });
+	// Each error is also that of a command; without a listener it is printed, or ends the process.
+	for (const client of [redis, postgres]) client.on('error', () => {});
+	// A server that wants a password says so at the first command.
+	await redis.ping().catch(refusedBy('QUEUE_REDIS_URL', redisUrl));
+	await postgres.connect().catch(refusedBy('QUEUE_POSTGRES_URL', postgresUrl));
 	await postgres.query(`CREATE DATABASE ${name}`);
-	const database = await connectPostgres(new URL(`/${name}`, postgresUrl));
+	const database = new Client({ connectionString: new URL(`/${name}`, postgresUrl).href });
+	await database.connect();
 	return {
-		env: { ...redisEnvironment(name), ...postgresEnvironment(name) },
+		env: {
+			QUEUE_BULL_PREFIX: `${name}:bull`,
+			N8N_REDIS_KEY_PREFIX: name,
+			QUEUE_BULL_REDIS_DB: redisUrl.pathname.slice(1) || '0',
+			...access('QUEUE_BULL_REDIS', 'USERNAME', redisUrl, '6379'),
+			DB_TYPE: 'postgresdb',
+			DB_POSTGRESDB_DATABASE: name,
+			...access('DB_POSTGRESDB', 'USER', postgresUrl, '5432'),
+		},
 		query: async <Row extends object>(statement: string, values?: unknown[]) =>
 			(await database.query<Row>(statement, values)).rows,
 		remove: async () => {
@@ -42,70 +56,23 @@ export async function prepareServices(): Promise<Services> {
 	};
 }
 
-async function connectRedis(): Promise<Redis> {
-	const redis = new Redis(redisUrl.href, {
-		lazyConnect: true,
-		connectTimeout: connectMilliseconds,
-		retryStrategy: () => null,
-		maxRetriesPerRequest: 0,
-	});
-	// connect() tells only that the connection was closed, not why.
-	let reason: unknown;
-	redis.on('error', (error) => (reason = error));
-	try {
-		await redis.connect();
-		// A server that wants a password says so at the first command.
-		await redis.ping();
-		return redis;
-	} catch (error) {
-		redis.disconnect();
-		throw refused('QUEUE_REDIS_URL', redisUrl, reason ?? error);
-	}
-}
-
-async function connectPostgres(url: URL): Promise<Client> {
-	const postgres = new Client({
-		connectionString: url.href,
-		connectionTimeoutMillis: connectMilliseconds,
-	});
-	try {
-		await postgres.connect();
-		return postgres;
-	} catch (error) {
-		await postgres.end();
-		throw refused('QUEUE_POSTGRES_URL', url, error);
-	}
-}
-
-function refused(variable: string, url: URL, error: unknown): Trouble {
-	// A name with several addresses fails with an AggregateError without a message.
-	const { message } = error as Error;
-	const reason = message || systemCode(error) || String(error);
-	const example = `${variable}=${url.protocol}//user:password@host:${url.port}`;
-	return new Trouble(
-		`${url.host} can't be used (${reason}): start it, or choose another one, for example ${example}.`,
-	);
-}
-
-function redisEnvironment(prefix: string): Record<string, string> {
-	return {
-		QUEUE_BULL_PREFIX: `${prefix}:bull`,
-		N8N_REDIS_KEY_PREFIX: prefix,
-		QUEUE_BULL_REDIS_HOST: redisUrl.hostname,
-		QUEUE_BULL_REDIS_PORT: redisUrl.port || '6379',
-		QUEUE_BULL_REDIS_DB: redisUrl.pathname.slice(1) || '0',
-		QUEUE_BULL_REDIS_USERNAME: decodeURIComponent(redisUrl.username),
-		QUEUE_BULL_REDIS_PASSWORD: decodeURIComponent(redisUrl.password),
+function refusedBy(variable: string, { protocol, host, port }: URL) {
+	return (error: Error): never => {
+		// A name with several addresses fails with an AggregateError without a message.
+		const reason = error.message || systemCode(error) || String(error);
+		const example = `${variable}=${protocol}//user:password@host:${port}`;
+		throw new Trouble(
+			`${host} can't be used (${reason}): start it, or choose another one, for example ${example}.`,
+		);
 	};
 }
 
-function postgresEnvironment(database: string): Record<string, string> {
+/** n8n's variables for the address of a server, and who signs in there. */
+function access(prefix: string, user: string, url: URL, port: string): Record<string, string> {
 	return {
-		DB_TYPE: 'postgresdb',
-		DB_POSTGRESDB_DATABASE: database,
-		DB_POSTGRESDB_HOST: postgresUrl.hostname,
-		DB_POSTGRESDB_PORT: postgresUrl.port || '5432',
-		DB_POSTGRESDB_USER: decodeURIComponent(postgresUrl.username),
-		DB_POSTGRESDB_PASSWORD: decodeURIComponent(postgresUrl.password),
+		[`${prefix}_HOST`]: url.hostname,
+		[`${prefix}_PORT`]: url.port || port,
+		[`${prefix}_${user}`]: decodeURIComponent(url.username),
+		[`${prefix}_PASSWORD`]: decodeURIComponent(url.password),
 	};
 }

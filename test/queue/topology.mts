@@ -4,7 +4,7 @@ import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INodeParameters } from 'n8n-workflow';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
-import { startN8n, type N8n, type N8nCommand } from '../../host/n8n.mts';
+import { headless, startN8n, type N8n, type N8nCommand } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
 import { chain } from '../../host/workflow.mts';
 import { owner } from '../../host/workspace.mts';
@@ -13,12 +13,12 @@ import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 import { TestApi } from '../support/testApi.mts';
 import { prepareServices, type Services } from './services.mts';
 
-/** n8n in queue mode: a main process that takes no production webhooks, and those that do the work. */
+/** n8n in queue mode. */
 export interface Topology {
 	api: TestApi;
 	main: QueueProcess;
 	workers: QueueProcess[];
-	/** Takes the production webhooks. */
+	/** Takes the production webhooks: the main process, or one that does nothing else. */
 	webhook: QueueProcess;
 	sandbox: Sandbox;
 	query: Services['query'];
@@ -50,10 +50,12 @@ const workerNiceness = 10;
 /**
  * @param major of n8n
  * @param env more of n8n's environment variables, for every process
+ * @param hasWebhookProcess whether a process of its own takes the production webhooks
  */
 export async function startTopology(
 	major: number,
 	env: Record<string, string> = {},
+	hasWebhookProcess = true,
 ): Promise<Topology> {
 	const cleanups: Array<() => Promise<void>> = [];
 	const close = async () => {
@@ -74,7 +76,7 @@ export async function startTopology(
 			// A process that is busy waits for its database. With n8n's defaults of 2 and 20000 it fails.
 			DB_POSTGRESDB_POOL_SIZE: '10',
 			DB_POSTGRESDB_CONNECTION_TIMEOUT: '60000',
-			N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true',
+			...(hasWebhookProcess && { N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true' }),
 			N8N_ENCRYPTION_KEY: randomBytes(24).toString('hex'),
 			// n8n makes an isolate of V8 for each webhook and each execution otherwise, at some 40 ms of
 			// processor time, whether or not an expression needs it.
@@ -115,9 +117,9 @@ export async function startTopology(
 		};
 
 		// It creates the tables that the others need.
-		const main = await launch('main', 'start');
+		const main = await launch('main', 'start', headless);
 		const [webhook, ...workers] = await Promise.all([
-			launch('webhook', 'webhook'),
+			hasWebhookProcess ? launch('webhook', 'webhook') : main,
 			launch('worker-1', 'worker'),
 			launch('worker-2', 'worker'),
 		]);

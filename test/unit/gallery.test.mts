@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { galleryFolder, pictured, versionsNow } from '../../scripts/gallery.mts';
+import { galleryFolder, pictured, versionsNow } from '../support/gallery.mts';
 
 /** `UPDATE_SCREENSHOTS=1 npm run test:browser -- gallery` takes the pictures anew. */
 it('shows every example workflow as it is now', async () => {

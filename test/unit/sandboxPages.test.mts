@@ -170,20 +170,6 @@ describe('a delivery', () => {
 		expect(received).toHaveLength(1);
 		expect([sandbox.webhooks.list(), sandbox.webhooks.deliveries()]).toEqual([[], []]);
 	});
-
-	it('is made by the next sandbox on the same file, where it was cut short', async () => {
-		const file = temporaryFile();
-		const first = await start({ file });
-		const { url, received } = await receive(0);
-		first.webhooks.register({ url, style: 'none' });
-		first.webhooks.saveSection(SECTION, {});
-		while (received.length === 0) await wait(5);
-		await first.close();
-		const second = await start({ file });
-		await second.webhooks.idle();
-		expect(received[1]?.body).toBe(received[0]!.body);
-		expect(second.webhooks.deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }]);
-	});
 });
 
 describe('the command', () => {

@@ -1,27 +1,35 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-
-import type { Execution } from '../../host/rest.mts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import axios from 'axios';
+import type { INodeParameters } from 'n8n-workflow';
 import { memory, resetPeak } from '../../bench/memory.mts';
+import type { Execution } from '../../host/rest.mts';
+import { start } from '../../host/workflow.mts';
+import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { byId } from '../support/parameters.mts';
 import {
+	actionType,
 	outputOf,
-	startEmptyInstance,
+	startInstance,
 	startMilliseconds,
 	tested,
-	type EmptyInstance,
+	triggerType,
+	unlessLowest,
+	webhookSecret,
+	type OwnInstance,
 } from './instance.mts';
 
-/** What of a download only a whole n8n has: its process, its binary store and its SSRF protection. */
+/** What needs an n8n of its own: where it is measured, set up in another way, or killed. */
 
 const MEGABYTE = 1024 * 1024;
 /** How many megabytes of memory more a file of 1 GB may take than one of 1 MB. */
 const BOUND = 64;
 
-let instance: EmptyInstance;
+let instance: OwnInstance;
 let files: Server;
 /** The paths that were asked for, by whatever name of this machine. */
 const asked: string[] = [];
@@ -42,11 +50,12 @@ const answers: Record<string, (response: ServerResponse) => void> = {
 };
 
 beforeAll(async () => {
-	instance = await startEmptyInstance({
+	instance = await startInstance({
 		N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
 		// n8n 1 does not know these. The service stays reachable, by its name.
 		N8N_SSRF_PROTECTION_ENABLED: 'true',
 		N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
+		N8N_METRICS: 'true',
 	});
 	// One block in eighty would start with a bracket by chance, as JSON and HTML do, which are no files.
 	const block = randomBytes(MEGABYTE).fill('%PDF-1.7\n', 0, 9);
@@ -114,3 +123,83 @@ async function runDownload(id: string): Promise<Execution> {
 		timeoutMilliseconds: 300_000,
 	});
 }
+
+/** Activates a workflow of the trigger alone. */
+async function activateTrigger(options: INodeParameters = {}) {
+	const webhookId = randomUUID();
+	const parameters = { verification: 'header', headerName: 'X-Webhook-Secret', options };
+	const id = await instance.createWorkflow([
+		{
+			name: 'Trigger',
+			type: triggerType,
+			typeVersion: 1.1,
+			webhookId,
+			parameters,
+			credentials: await instance.addCredential(),
+		},
+	]);
+	await instance.api.activateWorkflow(id);
+	return { id, url: `${instance.url}/webhook/${webhookId}/webhook` };
+}
+
+/** Expressions that n8n's engine has evaluated since its start, by n8n's own metrics. */
+async function evaluations(): Promise<number> {
+	const { data } = await axios.get<string>(`${instance.url}/metrics`);
+	expect(data).toContain('n8n_expression_pool_acquired_total');
+	const counts = data.matchAll(/^n8n_expression_evaluation_duration_seconds_count\{.*\} (\d+)$/gm);
+	return Array.from(counts).reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+// The oldest n8n has another engine, which counts nothing.
+unlessLowest('an event evaluates no expression', async () => {
+	const headers = { 'X-Webhook-Secret': webhookSecret };
+	const send = async (options?: INodeParameters) => {
+		const { id, url } = await activateTrigger(options);
+		const before = await evaluations();
+		for (let sent = 0; sent < 3; sent++) await axios.post(url, { sent }, { headers });
+		expect(await instance.api.waitForExecutions(id, 3)).toHaveLength(3);
+		return (await evaluations()) - before;
+	};
+	expect(await send()).toBe(0);
+	// What counts none would not be noticed otherwise.
+	const eventIdPath = '={{ ["meta", "uuid"].join(".") }}';
+	expect(await send({ eventIdPath })).toBeGreaterThanOrEqual(3);
+});
+
+/** The last: the others need an n8n that runs. */
+test('a killed n8n sends no key again, and misses no event of the time when it was down', async () => {
+	const { sandbox, api } = instance;
+	const { id: eventsId, url } = await activateTrigger();
+	const route = { style: 'header', headerName: 'X-Webhook-Secret' } as const;
+	sandbox.webhooks.register({ url, secret: webhookSecret, ...route });
+	const [email] = instance.emails as [string];
+	const upgrade = { resource: 'plan', operation: 'upgrade', email, planId: SANDBOX_PLANS.pro };
+	const id = await instance.createWorkflow([
+		start,
+		{
+			name: 'Upgrade',
+			type: actionType,
+			parameters: { ...upgrade, sendOnceKey: 'killed' },
+			credentials: await instance.addCredential({
+				baseUrl: sandbox.baseUrl.replace('127.0.0.1', 'localhost'),
+			}),
+		},
+	]);
+	sandbox.faults.add({ email, delayMs: 60_000 });
+	await api.runWorkflow(id, 'Start');
+	while (sandbox.requests.length === 0) await sleep(50);
+	await instance.killN8n();
+	sandbox.faults.clear();
+
+	const sections = [1, 2, 3];
+	for (const section of sections) sandbox.webhooks.saveSection(section, {});
+	while (sandbox.webhooks.deliveries().some(({ attempts }) => attempts === 0)) await sleep(50);
+	await instance.startN8nAgain();
+	const again = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
+	expect(again.data.resultData.error!.message).toMatch(/^Outcome unknown: /);
+	expect(instance.billed(email)).toBe(1);
+
+	await sandbox.webhooks.idle();
+	const late = await api.waitForExecutions(eventsId, sections.length);
+	expect(late.map(({ status }) => status)).toEqual(sections.map(() => 'success'));
+}, 180_000);

@@ -1,14 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Locator, Page } from 'playwright-core';
-
-import { withoutAssistant } from '../../host/workspace.mts';
-import { galleryFolder, picturedFile, versionsNow } from '../../scripts/gallery.mts';
-import { startInstance, startMilliseconds, type Instance } from '../host/instance.mts';
-import { openEditor, type Editor } from './editor.mts';
+import type { Locator } from 'playwright-core';
+import { galleryFolder, picturedFile, versionsNow } from '../support/gallery.mts';
+import { instance, page } from './editor.mts';
 import { renewScreenshot, withoutOverlays } from './screenshot.mts';
 
-/** What a person sees who opens n8n after `npm start`: the list of the examples, and each of them. */
+/** What a person sees of the examples after `npm start`. */
 
 /** Of every picture, in CSS pixels; about as wide as GitHub shows the README. */
 const size = { width: 1_120, height: 920 };
@@ -27,23 +24,6 @@ const canvasOnly = `
 	[class*="nodeButtonsWrapper"], [class*="executionButtons"], [class*="tabBarContainer"], [class*="tab-bar-container"]
 	{ visibility: hidden !important; }
 `;
-
-let editor: Editor<Instance>;
-let instance: Instance;
-let page: Page;
-
-beforeAll(async () => {
-	editor = await openEditor(async () => await startInstance(withoutAssistant));
-	({ instance, page } = editor);
-}, startMilliseconds);
-
-afterAll(async () => await editor?.close(), 60_000);
-
-it('opens on the list of the examples', async () => {
-	expect(new URL(page.url()).pathname).toBe('/home/workflows');
-	const names = page.getByTestId('workflow-card-name');
-	for (const { name } of instance.examples) await names.getByText(name, { exact: true }).waitFor();
-});
 
 /** Where they are taken: a unit test fails until the pictures show each workflow as it is. */
 const withPictures = process.env.UPDATE_SCREENSHOTS === '1' ? it : it.skip;
@@ -123,8 +103,4 @@ it('shows what an event did that was sent by the sandbox', async () => {
 	// Without n8n's sidebar and its log.
 	const clip = { x: 42, y: 0, width: 1358, height: 700 };
 	await renewScreenshot(page, 'receive-events', { clip });
-});
-
-it('causes no errors in the browser', () => {
-	expect(editor.errors).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { projectRoot } from '../host/paths.mts';
-import { readExamples } from '../host/workspace.mts';
+import { projectRoot } from '../../host/paths.mts';
+import { readExamples } from '../../host/workspace.mts';
 
 /** The pictures of the example workflows, and {@link pictured}. */
 export const galleryFolder = join(projectRoot, 'docs', 'images', 'workflows');
