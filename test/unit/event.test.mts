@@ -38,7 +38,7 @@ test.each<[object, string, string?]>([
 		(key): [object, string] => [{ [key]: 'Plan Changed' }, 'Plan Changed'],
 	),
 	[{ event: { name: 'Plan Changed' } }, 'Plan Changed'],
-	[{ type: 'webhook', event_type: 'resume.section_saved' }, 'resume.section_saved'],
+	[{ event: 'webhook', type: 'section.saved' }, 'section.saved'],
 	[{ type: 'webhook', event: 'Plan Changed' }, 'Plan Changed'],
 	[{ event: '', type: 7 }, '7'],
 	// What names no event is the one that the service names.
