@@ -265,8 +265,6 @@ describe('what has billed more than once', () => {
 	const refused = answered(false, 401, envelope('plan-upgrade-2'));
 	const once = { ...usual.node, retryOnFail: false };
 	test.each<[name: string, script: Partial<Script>, requests: number[]]>([
-		['HTTP 504', { behaviours: [[answered(true, 504, envelope('timeout'))]] }, [1]],
-		['TLS that breaks', { tls: 'trusted', behaviours: [[{ bills: true, breaks: true }]] }, [1]],
 		['a 401 that breaks off', { behaviours: [[{ ...refused, cut: 80 }]], node: once }, [1]],
 		[
 			'a refusal before others, by way of execute',

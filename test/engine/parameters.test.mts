@@ -6,6 +6,7 @@ import {
 	customSend,
 	download,
 	getToken,
+	getUsers,
 	planUpgrade,
 	upgrade,
 	userGet,
@@ -30,6 +31,10 @@ const query = (name: string, value = 'x'): INodeParameters => ({
 	...userGet('1'),
 	options: { queryParameters: { parameter: [{ name, value }] } },
 });
+const listOf = (pagination: INodeParameters): INodeParameters => ({
+	...getUsers,
+	options: { pagination: { pagination } },
+});
 const everyBody = (body: string) =>
 	[customSend, { ...customSend, method: 'DELETE' }, create, getToken].map((operation) => ({
 		...operation,
@@ -49,6 +54,8 @@ const REFUSED: Record<string, INodeParameters[]> = {
 		...['nathan', 'a@b@c', '  '].map((email) => ({ ...upgrade, email })),
 		{ ...getToken, email: '={{ $json.missing }}' },
 	],
+	"'Parameter Name' is empty": [listOf({})],
+	"'Cursor Path' is empty": [listOf({ parameterName: 'after', mode: 'cursor' })],
 	"'Plan ID' is empty": [{ ...upgrade, planId: ' ' }],
 	"'Plan ID' holds a number whose digits were lost": [{ ...upgrade, planId: lost }],
 	"'Send Once Key' holds a number whose digits were lost": [{ ...upgrade, sendOnceKey: lost }],
@@ -126,19 +133,6 @@ test.each([
 	const { error } = await run({ ...customSend, ...json(body) });
 	expect(error).toBeUndefined();
 	expect(requests).toMatchObject([{ path: '/v1/x', body: wanted }]);
-});
-
-test('a rejected item leaves the others untouched under On Error = Continue', async () => {
-	const { pairs, failures } = await run(userGet('={{ $json.id }}'), {
-		items: [{ id: 'user-001' }, { id: '..' }, { id: 'user-002' }],
-		node: { onError: 'continueErrorOutput' },
-	});
-	expect(pairs).toEqual([[0, 2], [1]]);
-	const description = expect.stringContaining('Nothing was sent') as string;
-	const message = "'User' is not an ID [item 1]";
-	const id = 'parameter.notAnId';
-	expect(failures).toEqual([{ message, code: null, httpStatus: null, description, id }]);
-	expect(sent()).toHaveLength(2);
 });
 
 test('an invalid item among upgrades stops the node before the first is billed', async () => {

@@ -6,7 +6,7 @@ import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { printed } from '../support/environment.mts';
 import { type ListSearch, searchList } from '../support/engine.mts';
 import { byId } from '../support/parameters.mts';
-import { http, json } from '../support/rawServer.mts';
+import { json } from '../support/rawServer.mts';
 import { useRawService, useSandbox } from '../support/service.mts';
 
 /** The lists that the editor offers to pick a user or a resume from. */
@@ -66,8 +66,8 @@ describe('with the sandbox', () => {
 		expect(await pickThere({ filter: 'nobody' })).toEqual({ results: [] });
 	});
 
-	test.each(['list', 'id'])('resumes of a user in the mode %s have their title', async (mode) => {
-		const { results } = await pickThere(resumesOf({ __rl: true, mode, value: 'user-003' }));
+	test('resumes of a user have their title', async () => {
+		const { results } = await pickThere(resumesOf({ __rl: true, mode: 'list', value: 'user-003' }));
 		const sql = 'SELECT title AS name, id AS value FROM resumes WHERE user_id = ?';
 		const resumes = sandbox().database.prepare(sql).all('user-003');
 		expect(resumes.length).toBeGreaterThan(0);
@@ -87,42 +87,23 @@ describe('with the sandbox', () => {
 		});
 		expect(sent()).toEqual([]);
 	});
-
-	test('a user without resumes is an explanation', async () => {
-		const { message, description } = await shownError(pickThere(resumesOf(byId('user-006'))));
-		expect(message).toBe('The service returned no resumes');
-		expect(description).toContain('create a resume for this one');
-	});
-
-	test('an error of the service is shown in its words, with a code that can be read', async () => {
-		const credential = { ...sandboxCredential(), privateKey: 'unknown-key' };
-		const { message, description } = await shownError(pickThere({ credential }));
-		// The editor would show "sandbox unauthorized" for a code with plain hyphens.
-		expect(message).toMatch(/^The service answered: .*\(sandbox‑unauthorized\)$/);
-		expect(description).toContain('Give them the code sandbox-unauthorized');
-	});
 });
 
-test('a list of 5,000 users comes in pages, each with one request, and is searched whole', async () => {
-	const users = Array.from({ length: 5_000 }, (_, id) => ({
+test('a long list comes in pages, each with one request, and is searched whole', async () => {
+	const users = Array.from({ length: 2_000 }, (_, id) => ({
 		user_id: id,
 		full_name: `User ${id}`,
 	}));
 	answer = { status: 'success', data: { users } };
-	const values: unknown[] = [];
-	let paginationToken: string | undefined;
-	do {
-		const page = await pick({ paginationToken });
-		expect(page.results).toHaveLength(1_000);
-		values.push(...valuesOf(page));
-		// n8n 1.x passes texts on, and nothing else (its ResourceLocatorRequestDto).
-		expect(['string', 'undefined']).toContain(typeof page.paginationToken);
-		paginationToken = page.paginationToken as string | undefined;
-	} while (paginationToken !== undefined);
+	const { results, paginationToken } = await pick();
+	// n8n 1.x passes texts on, and nothing else (its ResourceLocatorRequestDto).
+	expect(paginationToken).toBe('1000');
+	const rest = await pick({ paginationToken: '1000' });
+	expect(rest.paginationToken).toBeUndefined();
+	const values = [...results, ...rest.results].map(({ value }) => value);
 	expect(values).toEqual(users.map(({ user_id: id }) => String(id)));
-	expect(service.sent()).toHaveLength(5);
-	const results = [{ name: 'User 4321', value: '4321' }];
-	expect(await pick({ filter: 'user 4321' })).toEqual({ results });
+	expect(service.sent()).toHaveLength(2);
+	expect(valuesOf(await pick({ filter: 'user 1321' }))).toEqual(['1321']);
 });
 
 test.each<[user: object, name: string, value: string]>([
@@ -141,7 +122,7 @@ test("a resume is never taken for its user's ID", async () => {
 	expect((await pick(resumesOf(byId('u')))).results).toEqual([{ name: 'CV', value: 'r' }]);
 });
 
-const KEY_BACK = { status: 'error', errorMessage: `bad key ${PRIVATE_KEY}` };
+const KEY_BACK = { status: 'error', errorCode: 'E-1', errorMessage: `bad key ${PRIVATE_KEY}` };
 const WITHOUT_IDS = 'The users that the service returned have no ID to pick them by';
 const BY_ID =
 	'Switch this field to By ID, and enter the ID. The answer has the properties: status.';
@@ -149,11 +130,10 @@ test.each<[string, unknown, message: string, description?: string, httpCode?: st
 	['no users', { data: [] }, 'The service returned no users', "credential's Private Key"],
 	['records without an ID', { data: [{ email: 'a@b', age: 7 }] }, WITHOUT_IDS, ': email, age.'],
 	['no list', { status: 'success' }, 'The answer holds no list', BY_ID],
-	['HTTP 502', http(502, {}), 'The service is not available', '', '502'],
 	// The editor adds a link to the credential where the status is 401 or 403.
 	['HTTP 401', json({}, 401), 'The service did not accept the private key', '', '401'],
-	['its key back', KEY_BACK, 'The service answered: bad key [hidden]'],
-	['half an answer', http(200, { 'Content-Length': '100' }, '[{"id"'), 'The connection to'],
+	// The editor would show "1" for a code with plain hyphens.
+	['its key back', KEY_BACK, 'The service answered: bad key [hidden] (E‑1)'],
 ])('a service that answers %s is explained', async (_, given, message, ...[words = '', code]) => {
 	answer = given;
 	const shown = await shownError(pick());
@@ -162,11 +142,8 @@ test.each<[string, unknown, message: string, description?: string, httpCode?: st
 	expect(shown.httpCode).toBe(code ?? null);
 });
 
-test.each([
-	['http://127.0.0.1:1/v1', 'Could not connect to the service', 'ECONNREFUSED'],
-	['http://127.0.0.1:1', "The credential's Base URL can't be used", 'Nothing was sent'],
-])('the base URL %s is explained', async (baseUrl, message, description) => {
-	const shown = await shownError(pick({ credential: { baseUrl, privateKey: PRIVATE_KEY } }));
-	expect([shown.message, shown.httpCode]).toEqual([message, null]);
-	expect(shown.description).toContain(description);
+test('a credential that must not be sent is explained', async () => {
+	const credential = { baseUrl: 'http://127.0.0.1:1', privateKey: PRIVATE_KEY };
+	const { message, httpCode } = await shownError(pick({ credential }));
+	expect([message, httpCode]).toEqual(["The credential's Base URL can't be used", null]);
 });

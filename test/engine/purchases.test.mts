@@ -66,9 +66,6 @@ describe('Preview', () => {
 		];
 		const { pairs } = await upgrade(items, { parameters, node: GOES_ON });
 		expect(pairs).toEqual([[2], [0, 1, 3]]);
-		const unfit = { ...credential(), privateKey: 'a b' };
-		const { error } = await upgrade([items[2]!], { parameters, credential: unfit });
-		expect(error?.message).toBe("The credential's Private Key can't be used");
 	});
 });
 
@@ -79,13 +76,6 @@ describe('the same upgrade in two items', () => {
 	];
 	const refusal = 'Item 0 is for the same upgrade, so this one was not sent [item 1]';
 
-	test('stops the node before the first is sent', async () => {
-		const { error } = await upgrade(same);
-		expect(error?.message).toBe(refusal);
-		expect(error?.description).toMatch(/Allow Repeated Upgrades.*No item was applied/);
-		expect(sent()).toEqual([]);
-	});
-
 	test.each([
 		['run', {}],
 		['loop', { byExecute: true }],
@@ -95,11 +85,6 @@ describe('the same upgrade in two items', () => {
 		expect(pairs).toEqual([[0, 2, 3], [1]]);
 		expect(failures).toMatchObject([{ message: refusal, httpStatus: null }]);
 		expect(sent()).toEqual([EMMA, EMMA, NOAH]);
-	});
-
-	test('is sent again by another execution', async () => {
-		for (let count = 0; count < 2; count++) await upgrade([same[0]!]);
-		expect(sent()).toEqual([EMMA, EMMA]);
 	});
 
 	test('is told by more than the case of A to Z', async () => {
@@ -136,13 +121,6 @@ describe('a Send Once Key', () => {
 			parameters: { sendOnceKey: 'payment-1', options: options as never },
 			node: { id: 'upgrade', ...GOES_ON },
 		});
-
-	test('of another request is an error', async () => {
-		await keyed({}, { email: EMMA, planId: pro });
-		const { failures } = await keyed({}, { email: NOAH, planId: pro });
-		expect(failures).toMatchObject([{ id: 'key.otherRequest' }]);
-		expect(sent()).toEqual([EMMA]);
-	});
 
 	test('is not answered by the success of another operation', async () => {
 		const body = { planId: pro, email: EMMA };

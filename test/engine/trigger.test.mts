@@ -164,11 +164,8 @@ describe('no secret comes out', () => {
 		JSON.stringify(await (await createTrigger(parameters, own)).receive(delivery));
 
 	// In which spellings: test/unit/secrets.test.mts.
-	test.each([
-		['as it is', (text: string) => text],
-		['in base64', (text: string) => Buffer.from(`user:${text}`).toString('base64')],
-	])('%s', async (_, spell) => {
-		for (const text of [key, secret, older, older.slice('whsec_'.length)].map(spell)) {
+	test('of the payload, a header or the query', async () => {
+		for (const text of [key, secret, older, older.slice('whsec_'.length)]) {
 			const payload = { type: `by ${text}`, eventId: `${text}-1`, [text]: [{ text }] };
 			const body = Buffer.from(JSON.stringify(payload));
 			const headers = { ...proof, authentication: `Bearer ${text}`, [text]: '1' };

@@ -30,19 +30,7 @@ export interface Account {
 	onRequest?: () => void;
 }
 
-export interface BillingService {
-	/** Where the next run finds the service. */
-	baseUrl(tls: boolean): string;
-	/**
-	 * Begins a run.
-	 * @param behaviours for each purchase, what becomes of its requests one after the other; from then on
-	 * each is carried out
-	 * @param connections what becomes of the connections before anything is sent on them
-	 * @param lists what becomes of the requests for the list of users, which from then on succeed
-	 */
-	begin(behaviours: Behaviour[][], connections: ConnectionFault[], lists: Behaviour[]): Account;
-	close(): Promise<void>;
-}
+export type BillingService = Awaited<ReturnType<typeof startBillingService>>;
 
 /** `stall`: TLS is never answered. */
 export type ConnectionFault = 'none' | 'reset' | 'stall';
@@ -61,7 +49,7 @@ export const idOf = (purchase: number) => `item-${purchase}`;
 export const emailOf = (purchase: number) => `${idOf(purchase)}@example.com`;
 
 /** A service whose every move a test decides, and which counts what it was asked and what it billed. */
-export async function startBillingService(): Promise<BillingService> {
+export async function startBillingService() {
 	let run = 0;
 	let script: Behaviour[][] = [];
 	let listScript: Behaviour[] = [];
@@ -131,8 +119,17 @@ export async function startBillingService(): Promise<BillingService> {
 		),
 	);
 	return {
-		baseUrl: (tls) => `${tls ? 'https' : 'http'}://127.0.0.1:${ports[tls ? 1 : 0]}/${run}/v1`,
-		begin(behaviours, connections, lists) {
+		/** Where the next run finds the service. */
+		baseUrl: (tls: boolean) =>
+			`${tls ? 'https' : 'http'}://127.0.0.1:${ports[tls ? 1 : 0]}/${run}/v1`,
+		/**
+		 * Begins a run.
+		 * @param behaviours for each purchase, what becomes of its requests one after the other; from then on
+		 * each is carried out
+		 * @param connections what becomes of the connections before anything is sent on them
+		 * @param lists what becomes of the requests for the list of users, which from then on succeed
+		 */
+		begin(behaviours: Behaviour[][], connections: ConnectionFault[], lists: Behaviour[]) {
 			run++;
 			working = 0;
 			script = behaviours;

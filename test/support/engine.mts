@@ -31,7 +31,6 @@ import {
 	type INodeType,
 	type INodeTypes,
 	type IRequestOptionsSimplified,
-	type IRun,
 	type IWorkflowExecuteAdditionalData,
 	LoggerProxy,
 	type NodeConnectionType,
@@ -51,12 +50,6 @@ export const loaded = loader.loadAll();
 export async function loadNodeType(name: string): Promise<INodeType> {
 	await loaded;
 	return loader.getNode(name).type as INodeType;
-}
-
-/** The compiled file of a node, which n8n finds the node's other files by. */
-export async function loadNodeSource(name: string): Promise<string> {
-	await loaded;
-	return join(PACKAGE_ROOT, loader.getNode(name).sourcePath);
 }
 
 const described = (
@@ -222,26 +215,8 @@ export interface EngineRun {
 	credentialHelper?: Partial<TestCredentials>;
 }
 
-export interface EngineResult {
-	run: IRun;
-	/** The items of the node's regular output, then those of its error output. */
-	outputs: INodeExecutionData[][];
-	/** What the items of the regular output hold. */
-	items: IDataObject[];
-	/** For each output, the input items that its items are paired with. */
-	pairs: Array<Array<number | undefined>>;
-	/** The errors of the items that have failed, where that does not stop the node. */
-	failures: IDataObject[];
-	/** What n8n's editor shows above the output. */
-	hints: string[];
-	error?: Error & { description?: string | null; httpCode?: string | null };
-	/** Everything that n8n logged. */
-	log: string;
-	credentialReads: number;
-}
-
 /** Runs Source → Resume Management. */
-export async function runNode(options: EngineRun): Promise<EngineResult> {
+export async function runNode(options: EngineRun) {
 	const node = underTest(options, 'Resume Management', options.byExecute ? 'Execute' : '');
 	const connections = { Source: { main: [to(node.name)] } };
 	return await runWorkflow(options, [sourceOf(options), node], connections);
@@ -294,37 +269,26 @@ export async function searchList({
 	return await search.call(context, filter, paginationToken);
 }
 
-/** The hints whose condition holds (`getNodeHints` in useNodeHelpers.ts of n8n's editor). */
-export async function shownHints(
-	parameters: INodeParameters,
-	input: INodeExecutionData[],
-): Promise<NodeHint[]> {
+/** The hints whose condition holds for so many items (`getNodeHints` in useNodeHelpers.ts of n8n's editor). */
+export async function shownHints(input: INodeExecutionData[]): Promise<NodeHint[]> {
 	const { hints = [] } = (await loadNodeType('resumeManagement')).description;
-	const node = plain('Resume Management', NODE_TYPE, parameters);
-	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
-	return hints.filter(({ displayCondition }) => {
-		let display: unknown;
-		try {
-			const { expression } = workflow;
-			const condition = displayCondition!;
-			display = expression.getParameterValue(condition, null, 0, 0, node.name, input, 'manual', {});
-		} catch {
-			// Where there is no input yet, $input throws, and the editor shows no hint.
-			return false;
-		}
-		if (typeof display !== 'boolean') throw new Error(`${displayCondition} is no condition`);
-		return display;
-	});
+	const node = plain('Resume Management', NODE_TYPE);
+	const { expression } = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	return hints.filter(({ displayCondition = '' }) =>
+		expression.getParameterValue(displayCondition, null, 0, 0, node.name, input, 'manual', {}),
+	);
 }
 
 type Pair = { item: number } | undefined;
+
+type NodeError = Error & { description?: string | null; httpCode?: string | null };
 
 /** @param nodes the second of them is observed */
 async function runWorkflow(
 	{ credential, signal, failingCredentialReads, credentialHelper }: EngineRun,
 	nodes: INode[],
 	connections: IConnections,
-): Promise<EngineResult> {
+) {
 	await loaded;
 	printed.length = 0;
 	const record = (...entry: unknown[]) => void printed.push(inspect(entry, { depth: 20 }));
@@ -358,18 +322,21 @@ async function runWorkflow(
 	const runs = run.data.resultData.runData[nodes[1]!.name] ?? [];
 	if (runs.length === 0) throw run.data.resultData.error ?? new Error('The node did not run');
 	const { data, error, hints = [] } = runs.at(-1)!;
+	/** The items of the node's regular output, then those of its error output. */
 	const outputs = (data?.main ?? []).map((output) => output ?? []);
 	return {
 		run,
 		outputs,
+		/** What the items of the regular output hold. */
 		items: (outputs[0] ?? []).map(({ json }) => json),
+		/** For each output, the input items that its items are paired with. */
 		pairs: outputs.map((output) => output.map(({ pairedItem }) => (pairedItem as Pair)?.item)),
-		failures: outputs
-			.flat()
-			.map(({ json }) => json.error as IDataObject)
-			.filter((failure) => failure),
+		/** The errors of the items that have failed, where that does not stop the node. */
+		failures: outputs.flat().flatMap(({ json }) => (json.error as IDataObject | undefined) ?? []),
+		/** What n8n's editor shows above the output. */
 		hints: hints.map(({ message }) => message),
-		error: error as EngineResult['error'],
+		error: error as NodeError | undefined,
+		/** Everything that n8n logged. */
 		log: printed.join('\n'),
 		credentialReads: credentials.reads,
 	};

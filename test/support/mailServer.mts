@@ -2,15 +2,10 @@ import type { AddressInfo } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-export interface MailServer {
-	port: number;
-	/** All mails so far, oldest first. */
-	mails: Email[];
-	close(): Promise<void>;
-}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 /** Takes every mail, on the loopback address, over plain SMTP and from anyone. */
-export async function startMailServer(): Promise<MailServer> {
+export async function startMailServer() {
 	const mails: Email[] = [];
 	const server = new SMTPServer({
 		disabledCommands: ['AUTH', 'STARTTLS'],
@@ -22,7 +17,8 @@ export async function startMailServer(): Promise<MailServer> {
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
 	return {
 		port: (server.server.address() as AddressInfo).port,
+		/** All so far, oldest first. */
 		mails,
-		close: async () => await new Promise((resolve) => server.close(() => resolve())),
+		close: async () => await new Promise<void>((resolve) => server.close(() => resolve())),
 	};
 }

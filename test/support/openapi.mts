@@ -9,40 +9,32 @@ import type { RecordedRequest } from '../../sandbox/server.mts';
 
 export const OPENAPI_FILE = join(import.meta.dirname, '../../openapi/partner-api.yaml');
 
-interface Reference {
+/** What may stand elsewhere in the document. */
+interface Part {
 	$ref?: string;
+	content?: Record<string, { schema?: object }>;
 }
 
-interface Parameter {
+interface Parameter extends Part {
 	name: string;
 	in: string;
 	required?: boolean;
 	schema: object;
 }
 
-interface Content {
-	content: Record<string, { schema?: object }>;
-}
-
-export interface Operation {
+interface Operation {
 	operationId: string;
-	requestBody?: Reference & Partial<Content>;
-	responses: Record<string, Reference & Partial<Content>>;
+	requestBody?: Part;
+	responses: Record<string, Part>;
 }
 
-interface PathItem {
-	parameters: Array<Reference & Partial<Parameter>>;
-	get?: Operation;
-	post?: Operation;
-}
-
-export interface OpenApi {
-	paths: Record<string, PathItem>;
+interface OpenApi {
+	paths: Record<string, { parameters: Parameter[]; get?: Operation; post?: Operation }>;
 	components: { schemas: Record<string, object> };
 }
 
 /** An answer as it came over the wire. */
-export interface Answer {
+interface Answer {
 	status: number;
 	contentType: string;
 	body: Buffer;
@@ -75,7 +67,7 @@ export function createJudge(document = readOpenApi()) {
 	const ajv = new Ajv2020({ strict: false, allErrors: true });
 	ajv.addSchema({ $id: 'openapi', ...document }, undefined, undefined, false);
 
-	const resolve = <Target extends object>(target: Target & Reference): Target => {
+	const resolve = <Target extends Part>(target: Target): Target => {
 		if (target.$ref === undefined) return target;
 		const keys = target.$ref.split('/').slice(1).join('.');
 		return valueAt(document, keys) as Target;
@@ -90,18 +82,13 @@ export function createJudge(document = readOpenApi()) {
 	};
 
 	const judgeByContent = (
-		content: Content['content'],
+		content: NonNullable<Part['content']>,
 		contentType: string,
 		body: Buffer | string,
 	): string[] => {
 		const entry = content[contentType.split(';')[0]!] ?? content['*/*'];
 		if (!entry) return [`content type "${contentType}" is not in the OpenAPI document`];
-		if (!entry.schema) return [];
-		try {
-			return judgeBySchema(entry.schema, JSON.parse(body.toString()));
-		} catch (error) {
-			return [`the body is not JSON: ${String(error)}`];
-		}
+		return entry.schema ? judgeBySchema(entry.schema, JSON.parse(body.toString())) : [];
 	};
 
 	/** @throws {Error} the document has no such operation */
@@ -118,9 +105,7 @@ export function createJudge(document = readOpenApi()) {
 	return {
 		judgeRequest({ method, url, headers, body }: RecordedRequest): string[] {
 			const { path, requestBody = {} } = find(method, url);
-			const problems = document.paths[path]!.parameters.map(
-				(parameter) => resolve(parameter) as Parameter,
-			)
+			const problems = document.paths[path]!.parameters.map(resolve)
 				.filter((parameter) => parameter.in === 'header')
 				.flatMap(({ name, schema, required }) => {
 					const value = headers[name.toLowerCase()];

@@ -1,69 +1,44 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import type { INodeParameters, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { loadNodeType, PACKAGE_ROOT } from './engine.mts';
+import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-/** An operation as the built node offers it. */
-export interface OfferedOperation {
-	resource: string;
-	operation: string;
+import { PACKAGE_ROOT } from './engine.mts';
+
+interface Operation {
+	value: string;
 	description: string;
 	method: string;
 	path: string;
 	/** Whether the service changes something. */
-	write: boolean;
+	write?: boolean;
 	answer: 'record' | 'list' | 'file';
-	notices: string[];
-	/** Without what only says something. */
 	fields: INodeProperties[];
-	/** With a value for each field that is required. */
-	parameters: INodeParameters;
 }
 
-/** Of the built node's own list, what its description does not show. */
+/** The list that the node's description is made of. */
 interface Registry {
-	resources: Array<{
-		option: { value: string };
-		operations: Array<Pick<OfferedOperation, 'answer'> & { value: string; write?: boolean }>;
-	}>;
+	resources: Array<{ option: { value: string }; operations: Operation[] }>;
 }
 
-/** Every operation of the built node: one that is added later is tested like the others. */
-export async function offered(): Promise<OfferedOperation[]> {
-	const { properties } = (await loadNodeType('resumeManagement')).description;
+/**
+ * Every operation of the built node, so that one that is added later is tested like the others: with its
+ * fields, without the notices among them, and with a value for each field that is required.
+ */
+export function offered() {
 	const file = join(PACKAGE_ROOT, 'dist/nodes/ResumeManagement/operations/index.js');
 	const { resources } = createRequire(import.meta.filename)(file) as Registry;
-	return resources.flatMap(({ option, operations }) =>
-		operations.map(({ value: operation, write = false, answer }) => {
-			const resource = option.value;
-			const shown = properties.filter(({ displayOptions: { show } = {} }) => {
-				return show?.resource?.includes(resource) && show.operation?.includes(operation);
-			});
-			const choices = properties.find(({ name, displayOptions }) => {
-				return name === 'operation' && displayOptions?.show?.resource?.includes(resource);
-			})!.options as INodePropertyOptions[];
-			const { description, routing } = choices.find(({ value }) => value === operation)!;
-			const fields = shown.filter(
-				({ type, name }) => type !== 'notice' && name !== 'toolDescription',
-			);
+	return resources.flatMap(({ option: { value: resource }, operations }) =>
+		operations.map((one) => {
+			const notices = one.fields.filter(({ type }) => type === 'notice');
+			const fields = one.fields.filter(({ type }) => type !== 'notice');
 			const required = fields.filter((field) => field.required);
-			return {
-				resource,
-				operation,
-				description: description!,
-				method: String(routing!.request!.method),
-				path: String(routing!.request!.url),
-				write,
-				answer,
-				notices: shown.filter(({ type }) => type === 'notice').map((field) => field.displayName),
-				fields,
-				parameters: {
-					resource,
-					operation,
-					...Object.fromEntries(required.map((field) => [field.name, valueOf(field)])),
-				},
+			const values = required.map((field) => [field.name, valueOf(field)]);
+			const parameters: INodeParameters = {
+				...{ resource, operation: one.value },
+				...Object.fromEntries(values),
 			};
+			return { ...one, resource, fields, notices, parameters };
 		}),
 	);
 }

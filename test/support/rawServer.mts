@@ -15,17 +15,14 @@ export interface RawRequest {
 	body: string;
 }
 
-export interface RawServer {
-	port: number;
-	requests: RawRequest[];
-	close(): Promise<void>;
-}
+export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
 /** Answers bytes of a test's choosing, valid HTTP or not: what no HTTP server would let it send. */
 export async function startRawServer(
 	answer: (socket: Socket, request: RawRequest) => void | Promise<void>,
 	tls?: TlsOptions,
-): Promise<RawServer> {
+) {
+	const requests: RawRequest[] = [];
 	const sockets = new Set<Socket>();
 	const serve = (socket: Socket) => {
 		sockets.add(socket);
@@ -47,25 +44,23 @@ export async function startRawServer(
 			if (body.length < Number(headers['content-length'] ?? 0)) return undefined;
 			received = '';
 			const [method, path] = line!.split(' ');
-			const request = { index: state.requests.length, method: method!, path: path!, headers, body };
-			state.requests.push(request);
+			const request = { index: requests.length, method: method!, path: path!, headers, body };
+			requests.push(request);
 			void answer(socket, request);
 			return undefined;
 		});
 	};
 	const server: Server = tls ? createTlsServer(tls, serve) : createTcpServer(serve);
 	server.on('tlsClientError', () => {});
-	const state: RawServer = {
-		port: 0,
-		requests: [],
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	return {
+		port: (server.address() as AddressInfo).port,
+		requests,
 		async close() {
 			for (const socket of sockets) socket.destroy();
 			await new Promise((resolve) => server.close(resolve));
 		},
 	};
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	state.port = (server.address() as AddressInfo).port;
-	return state;
 }
 
 /** A whole HTTP answer; its length is counted unless the headers say otherwise. */

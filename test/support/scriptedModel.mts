@@ -8,9 +8,9 @@ export interface ToolCall {
 }
 
 /** What the model says to a request: tools to call, or its last words. */
-export type Turn = ToolCall[] | string;
+type Turn = ToolCall[] | string;
 
-export interface OfferedTool {
+interface OfferedTool {
 	name: string;
 	description: string;
 	/** JSON Schema of the arguments. */
@@ -18,20 +18,12 @@ export interface OfferedTool {
 }
 
 /** A request as a model sees it. */
-export interface ModelRequest {
+interface ModelRequest {
 	tools: OfferedTool[];
 	messages: Array<{ role: string; content: string | null; tool_call_id?: string }>;
 }
 
-export interface ScriptedModel {
-	/** What a credential for OpenAI takes as its base URL. */
-	baseUrl: string;
-	/** All requests so far, oldest first. */
-	requests: ModelRequest[];
-	/** What it will say, in turn. */
-	script(turns: Turn[]): void;
-	close(): Promise<void>;
-}
+export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>;
 
 interface Body {
 	model: string;
@@ -43,7 +35,7 @@ interface Body {
  * A chat model that says what a test wants, on the loopback address, behind the chat completions API
  * as far as n8n's OpenAI Chat Model uses it (https://platform.openai.com/docs/api-reference/chat).
  */
-export async function startScriptedModel(): Promise<ScriptedModel> {
+export async function startScriptedModel() {
 	const requests: ModelRequest[] = [];
 	let turns: Turn[] = [];
 	let calls = 0;
@@ -77,9 +69,12 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 	});
 	await app.listen({ host: '127.0.0.1', port: 0 });
 	return {
+		/** What a credential for OpenAI takes as its base URL. */
 		baseUrl: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v1`,
+		/** All so far, oldest first. */
 		requests,
-		script: (said) => (turns = said),
+		/** What it will say, in turn. */
+		script: (said: Turn[]) => void (turns = said),
 		close: async () => await app.close(),
 	};
 }

@@ -1,55 +1,36 @@
 import type { Socket } from 'node:net';
 
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
-import { callTool, type EngineResult, type EngineRun, runNode } from './engine.mts';
+import { callTool, type EngineRun, runNode } from './engine.mts';
 import { json, type RawRequest, startRawServer } from './rawServer.mts';
 
 /** What a file of tests runs nodes against: started before its tests, ended after them. */
-interface Service {
-	credential(): { baseUrl: string; privateKey: string };
-	/** Runs the node with that credential. */
-	run(parameters: INodeParameters, rest?: Partial<EngineRun>): Promise<EngineResult>;
-	/** Has an agent call the node once for each of these arguments. */
-	tool(
-		parameters: INodeParameters,
-		calls?: IDataObject[],
-		rest?: Partial<EngineRun>,
-	): Promise<IDataObject[]>;
-	/** Requests since the test began, such as `GET /v1/users`. */
-	sent(): string[];
-}
-
-function withRuns(credential: Service['credential']): Pick<Service, 'credential' | 'run' | 'tool'> {
+function withRuns(credential: () => { baseUrl: string; privateKey: string }) {
 	return {
 		credential,
-		run: async (parameters, rest) =>
+		/** Runs the node with that credential. */
+		run: async (parameters: INodeParameters, rest?: Partial<EngineRun>) =>
 			await runNode({ parameters, credential: credential(), ...rest }),
-		tool: async (parameters, items = [{}], rest = {}) =>
+		/** Has an agent call the node once. */
+		tool: async (parameters: INodeParameters) =>
 			await callTool({
 				parameters: { toolDescription: 'A tool', ...parameters },
 				credential: credential(),
-				items,
-				...rest,
 			}),
 	};
 }
 
-/** A service of which each answer is a test's choosing. */
-export interface RawService extends Service {
-	/** Since the test began; `index` counts them. */
-	requests: RawRequest[];
-}
-
 /**
+ * A service of which each answer is a test's choosing.
  * @param answer to a request: a text is a whole HTTP answer, and anything else is sent as JSON. Undefined
  * where it has used the socket itself.
  */
 export function useRawService(
 	answer: (request: RawRequest, socket: Socket) => unknown,
 	privateKey = 'the-key',
-): RawService {
+) {
 	const requests: RawRequest[] = [];
 	let port: number;
 	let close: () => Promise<void>;
@@ -65,17 +46,15 @@ export function useRawService(
 	afterAll(async () => await close());
 	return {
 		...withRuns(() => ({ baseUrl: `http://127.0.0.1:${port}/v1`, privateKey })),
+		/** Since the test began; `index` counts them. */
 		requests,
+		/** The same, such as `GET /v1/users`. */
 		sent: () => requests.map(({ method, path }) => `${method} ${path}`),
 	};
 }
 
-export interface SandboxService extends Service {
-	sandbox(): Sandbox;
-}
-
 /** The sandbox. Its faults are those of the test; its data stay. */
-export function useSandbox(): SandboxService {
+export function useSandbox() {
 	let sandbox: Sandbox;
 	beforeAll(async () => {
 		sandbox = await startSandbox({ port: 0, record: true });

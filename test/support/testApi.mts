@@ -10,19 +10,6 @@ import {
 	type WorkflowDefinition,
 } from '../../host/rest.mts';
 
-/** What the Test button shows. */
-export interface CredentialTestResult {
-	status: 'OK' | 'Error';
-	message: string;
-}
-
-/** A window of the editor, which n8n tells what happens in the runs that were started in it. */
-export interface EditorWindow {
-	/** All messages so far, as JSON. */
-	messages: string[];
-	close(): void;
-}
-
 /** A community package, as n8n's page of them shows it. */
 export interface CommunityPackage {
 	packageName: string;
@@ -52,11 +39,12 @@ export class TestApi extends EditorApi {
 	}
 
 	/** Presses the Test button for a credential, which n8n 1 tests only once it is saved. */
-	async testCredential(credential: CredentialDefinition): Promise<CredentialTestResult> {
+	async testCredential(credential: CredentialDefinition) {
 		const { id } = await this.createCredential(credential);
 		try {
 			const credentials = { id, ...credential };
-			return await this.send('POST', '/rest/credentials/test', { credentials });
+			type Result = { status: 'OK' | 'Error'; message: string };
+			return await this.send<Result>('POST', '/rest/credentials/test', { credentials });
 		} finally {
 			await this.send('DELETE', `/rest/credentials/${id}`);
 		}
@@ -74,9 +62,9 @@ export class TestApi extends EditorApi {
 
 	/**
 	 * Opens what the editor's window has to n8n. From then on the runs that this API starts report to
-	 * it, as do their nodes that write to the browser's console.
+	 * it, as JSON, as do their nodes that write to the browser's console.
 	 */
-	async openWindow(): Promise<EditorWindow> {
+	async openWindow() {
 		const { baseURL, headers } = this.http.defaults;
 		const pushRef = randomUUID();
 		const address = new URL(`/rest/push?pushRef=${pushRef}`, baseURL);
@@ -130,9 +118,7 @@ export class TestApi extends EditorApi {
 		let found = await this.listExecutions(workflowId);
 		while (found.length < count) {
 			if (Date.now() > deadline) {
-				throw new Error(
-					`Workflow ${workflowId} has ${found.length} executions and not ${count} after ${timeoutMilliseconds} ms`,
-				);
+				throw new Error(`Workflow ${workflowId} has ${found.length} executions and not ${count}`);
 			}
 			await sleep(pollMilliseconds);
 			found = await this.listExecutions(workflowId);

@@ -25,21 +25,6 @@ export interface Delivery {
 	query?: IDataObject;
 }
 
-export interface TriggerAnswer {
-	status: number;
-	body: IDataObject;
-	/** The items that the workflow starts with; undefined where it does not start. */
-	items?: IDataObject[];
-	/** Everything that n8n logged. */
-	log: string;
-}
-
-export interface TestTrigger {
-	/** Does what n8n does at activation. */
-	activate(): Promise<void>;
-	receive(delivery: Delivery): Promise<TriggerAnswer>;
-}
-
 /**
  * @param credential without it, the node has none
  * @throws n8n can't load a node with such parameters
@@ -47,7 +32,7 @@ export interface TestTrigger {
 export async function createTrigger(
 	parameters: INodeParameters,
 	credential?: ICredentialDataDecryptedObject,
-): Promise<TestTrigger> {
+) {
 	await loaded;
 	const nodeType = await loadNodeType('resumeManagementTrigger');
 	const node: INode = {
@@ -70,12 +55,13 @@ export async function createTrigger(
 	const webhookData = { webhookDescription, workflowExecuteAdditionalData: additionalData };
 
 	return {
+		/** Does what n8n does at activation. */
 		async activate() {
 			const context = new HookContext(workflow, loadedNode, additionalData, 'trigger', 'activate');
 			await nodeType.webhookMethods!.default!.checkExists!.call(context);
 		},
 
-		async receive({ body, headers, contentType = 'application/json', query = {} }) {
+		async receive({ body, headers, contentType = 'application/json', query = {} }: Delivery) {
 			printed.length = 0;
 			let status = 200;
 			let answer: IDataObject | undefined;
@@ -103,7 +89,9 @@ export async function createTrigger(
 			return {
 				status,
 				body: answer!,
+				/** Undefined where the workflow does not start. */
 				items: workflowData?.[0]?.map(({ json }) => json),
+				/** Everything that n8n logged. */
 				log: printed.join('\n'),
 			};
 		},

@@ -38,9 +38,6 @@ test.each<[object, string, string?]>([
 		(key): [object, string] => [{ [key]: 'Plan Changed' }, 'Plan Changed'],
 	),
 	[{ event: { name: 'Plan Changed' } }, 'Plan Changed'],
-	[{ event: { type: 'Plan Changed' } }, 'Plan Changed'],
-	[{ type: 'webhook', event_type: 'resume.section_saved' }, 'resume.section_saved'],
-	[{ event: { name: 'resume.section_saved' }, type: 'x' }, 'resume.section_saved'],
 	[{ event: 'webhook', type: 'section.saved' }, 'section.saved'],
 	[{ type: 'webhook', event: 'Plan Changed' }, 'Plan Changed'],
 	[{ event: '', type: 7 }, '7'],
@@ -62,7 +59,6 @@ test.each<[object | string, string, string?]>([
 	[{ event: SECTION_SAVED, id: 'evt_1', data: {} }, 'evt_1'],
 	[{ id: 'y', meta: { id: 9 } }, '9', 'meta.id'],
 	['{"eventId":1234567890123456781}', '1234567890123456781'],
-	['{"eventId":1234567890123456799}', '1234567890123456799'],
 ])('%j carries its own ID', (payload, id, eventIdPath = '') => {
 	const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
 	const request = { paths: { eventIdPath }, headers: { 'webhook-id': 'msg_1' } };
@@ -123,7 +119,6 @@ test.each<[string | Buffer, string, RegExp | object]>([
 	[muller('utf8'), "application/json; charset='utf-8', text/json", { name: 'Müller' }],
 	[muller('utf8'), 'application/json; charset=utf8mb4', { name: 'Müller' }],
 	[muller('latin1'), 'application/json', otherCharacters],
-	[muller('latin1'), 'application/json; charset=utf-8', otherCharacters],
 	[muller('utf8'), 'application/json; charset=klingon', otherCharacters],
 	['{"__proto__":{"polluted":1}}', '', JSON.parse('{"__proto__":{"polluted":1}}') as object],
 ])('the body %j of type %j', (body, type, expected) => {

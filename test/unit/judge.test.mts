@@ -31,6 +31,18 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 		'The service answered: stripe error (PLAN-UPGRADE-1)',
 		HELD,
 	],
+	[
+		401,
+		error('plan-upgrade-3'),
+		'The service answered: unauthorized token (plan-upgrade-3)',
+		REFUSED,
+	],
+	[
+		401,
+		error('plan-upgrade-4'),
+		'The service answered: token type error (plan-upgrade-4)',
+		REFUSED,
+	],
 	[408, error('E1'), 'The service answered: E1'],
 	[500, error('E1'), 'The service answered: E1', { transient: true }],
 	// Only what the specification calls an error proves that nothing was done.
