@@ -59,8 +59,12 @@ test('a custom request that writes is called dangerous, in the panel and to an a
 	}
 });
 
-test("n8n's Custom API Call is refused, and points to custom requests", async () => {
-	const { error } = await run({ resource: 'user', operation: '__CUSTOM_API_CALL__' });
+test.each([
+	['user', '__CUSTOM_API_CALL__'],
+	['__CUSTOM_API_CALL__', '__CUSTOM_API_CALL__'],
+	['constructor', 'toString'],
+])("%s's %s is refused, and points to custom requests", async (resource, operation) => {
+	const { error } = await run({ resource, operation });
 	expect(error?.message).toBe('This node has no such operation');
 	expect(error?.description).toContain('choose the resource Custom Request');
 	expect(requests).toEqual([]);

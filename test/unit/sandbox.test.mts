@@ -123,25 +123,6 @@ describe.each(operations)('$operationId', ({ operationId, path, unknown, body, i
 	});
 });
 
-it('has the same first users and resumes, however many follow', async () => {
-	const many = await startSandbox({ port: 0, users: 1_000 });
-	const tables = ['users', 'resumes', 'sections'];
-	const [few, all] = [sandbox, many].map(({ database }) =>
-		tables.map((table) => database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all()),
-	);
-	await many.close();
-	expect(few!.map(({ length }) => length).slice(0, 2)).toEqual([60, 150]);
-	expect(all!.map(({ length }) => length).slice(0, 2)).toEqual([1_000, 2_500]);
-	expect(all!.map((rows, index) => rows.slice(0, few![index]!.length))).toEqual(few);
-});
-
-it('scores a resume by its sections', async () => {
-	const score = async () => (await read<{ score: number }>('/resume/resume-001/score')).score;
-	const before = await score();
-	sandbox.database.exec("UPDATE sections SET content = 'none' WHERE type = 'skills'");
-	expect(await score()).toBeLessThan(before);
-});
-
 it.each<[path: string, status: number, errorCode: string, body?: object]>([
 	['/v1/user/%E0%A4%A', 200, 'sandbox-bad-request', undefined],
 	['/v1/nothing', 404, 'sandbox-unknown-address', undefined],

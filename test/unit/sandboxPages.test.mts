@@ -156,20 +156,6 @@ describe('a delivery', () => {
 		await sandbox.webhooks.idle();
 		expect((await open('/webhooks')).text).toMatch(/failed to .* 8 attempts.*no answer/);
 	});
-
-	it('ends with its webhook', async () => {
-		sandbox = await start({ deliveryBackoffMs: 300 });
-		const { url, received } = await receive(500, 500);
-		const first = sandbox.webhooks.register({ url, style: 'none' });
-		const { id } = sandbox.webhooks.register({ url, style: 'header', secret: 's' });
-		expect(id).toBe(first.id);
-		sandbox.webhooks.saveSection(SECTION, {});
-		while (sandbox.webhooks.deliveries()[0]?.attempts !== 1) await wait(5);
-		await open(`/webhooks/${id}/remove`, {});
-		await sandbox.webhooks.idle();
-		expect(received).toHaveLength(1);
-		expect([sandbox.webhooks.list(), sandbox.webhooks.deliveries()]).toEqual([[], []]);
-	});
 });
 
 describe('the command', () => {
