@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 
 import formbody from '@fastify/formbody';
 import { Eta } from 'eta';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 import { scoreResume } from '../score.mts';
 import type { Store } from '../store.mts';
@@ -61,7 +61,6 @@ const webhookForm = {
 export async function consoleRoutes(scope: FastifyInstance, store: Store, webhooks: Webhooks) {
 	scope.removeAllContentTypeParsers();
 	await scope.register(formbody, { bodyLimit: FORM_LIMIT_IN_BYTES });
-	scope.addHook('onRequest', refuseOtherSites);
 	scope.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
 		const { statusCode = 500, message } = error;
 		if (statusCode >= 500) console.error(error);
@@ -124,15 +123,4 @@ function page(reply: FastifyReply, view: string, data: object): FastifyReply {
 function existing<Found>(found: Found | undefined, id: string): Found {
 	if (found === undefined) throw refusal(`There is no ${id}.`, 404);
 	return found;
-}
-
-/**
- * A hook that lets no page of another web site send a form.
- *
- * @throws 403
- */
-async function refuseOtherSites({ headers }: FastifyRequest): Promise<void> {
-	const { origin, host } = headers;
-	if (origin === undefined || URL.parse(origin)?.host === host) return;
-	throw refusal('This form was sent by another web site, so nothing was changed.', 403);
 }

@@ -144,13 +144,6 @@ test('an invalid item among upgrades stops the node before the first is billed',
 	expect(sent()).toEqual([]);
 });
 
-test('an expression that fails concerns its item alone', async () => {
-	const items = [{ id: { deep: 'x' } }, {}];
-	const node = { onError: 'continueErrorOutput' } as const;
-	const { pairs } = await run(userGet('={{ $json.id.deep.trim() }}'), { items, node });
-	expect(pairs).toEqual([[0], [1]]);
-});
-
 test.each<[string, object, string]>([
 	['no version', { baseUrl: 'https://api.example.com' }, 'Base URL'],
 	['an empty key', { privateKey: '' }, 'Private Key'],

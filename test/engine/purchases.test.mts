@@ -146,11 +146,6 @@ describe('a Send Once Key', () => {
 		expect(sent()).toEqual([EMMA, EMMA]);
 	}, 60_000);
 
-	test('is free again after a refusal', async () => {
-		await keyed({}, { email: EMMA, planId: 'unknown' });
-		expect((await keyed({}, { email: EMMA, planId: pro })).items).toMatchObject([{ plan_id: pro }]);
-	});
-
 	test('that this run has claimed is not sent again by Send Unsettled Keys Again', async () => {
 		sandbox().faults.add({ path: '/plan/upgrade', answer: { status: 502 } });
 		const items = [1, 2].map(() => ({ email: EMMA, planId: pro }));

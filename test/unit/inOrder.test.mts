@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 
-import fc from 'fast-check';
-
 import { runInOrder } from '../../nodes/ResumeManagement/run/gate.ts';
 
 /** What an expression does to n8n, for so many milliseconds. */
@@ -11,28 +9,6 @@ const block = (milliseconds: number) => {
 	while (performance.now() < end);
 };
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-test('starts in order, never more than the limit at a time, and each once', async () => {
-	await fc.assert(
-		fc.asyncProperty(
-			fc.integer({ min: 0, max: 40 }),
-			fc.integer({ min: 1, max: 8 }),
-			fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 40, maxLength: 40 }),
-			async (count, limit, durations) => {
-				const started: number[] = [];
-				let running = 0;
-				await runInOrder(count, { limit }, async (index) => {
-					started.push(index);
-					expect(++running).toBeLessThanOrEqual(limit);
-					await pause(durations[index]!);
-					running--;
-				});
-				expect(started).toEqual([...Array(count).keys()]);
-			},
-		),
-		{ numRuns: 50 },
-	);
-});
 
 test('leaves time between two starts, in which a request reaches its socket', async () => {
 	const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as wait } from 'node:timers/promises';
 
 import axios from 'axios';
 import { PDFDocument } from 'pdf-lib';
@@ -230,19 +229,6 @@ describe('faults', () => {
 		sandbox.faults.add(fault);
 		await expect(upgrade()).rejects.toMatchObject({ isAxiosError: true });
 		expect([sandbox.requests.length, bills().length]).toEqual([1, billed]);
-	});
-
-	it('delay the answer of a request that is handled at once, but not a close', async () => {
-		// Longer than the test may take.
-		sandbox.faults.add({ delayMs: 60_000 });
-		let answered = false;
-		const done = () => (answered = true);
-		const answer = upgrade().then(done, done);
-		while (bills().length === 0) await wait(5);
-		expect(answered).toBe(false);
-		await sandbox.close();
-		await answer;
-		sandbox = await startSandbox({ port: 0 });
 	});
 
 	it('are set, refused and cleared over HTTP, and meet only the requests that they name', async () => {
