@@ -181,15 +181,11 @@ function problemOf(value: unknown, written: unknown, isInList: boolean) {
 	if (typeof written === 'number' && !isExactNumber(written)) {
 		return Number.isFinite(written) ? 'digitsLost' : 'notJson';
 	}
-	const isJson =
-		(typeof written === 'string' && typeof value !== 'bigint') ||
-		(written === value &&
-			(['number', 'boolean'].includes(typeof value) ||
-				value === null ||
-				Array.isArray(value) ||
-				isPlain(value) ||
-				(value === undefined && !isInList)));
-	return isJson ? undefined : 'notJson';
+	if (typeof written === 'string') return typeof value === 'bigint' ? 'notJson' : undefined;
+	if (written !== value) return 'notJson';
+	if (value === undefined) return isInList ? 'notJson' : undefined;
+	const isPrimitive = value === null || ['number', 'boolean'].includes(typeof value);
+	return isPrimitive || Array.isArray(value) || isPlain(value) ? undefined : 'notJson';
 }
 
 /** Whether a value is a plain object, in whatever realm it was made. */

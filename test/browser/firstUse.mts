@@ -58,6 +58,14 @@ async function addAction(action: string): Promise<void> {
 	await addNode(details, action);
 }
 
+/** Executes the step of the open panel, and waits for a text among the fields of its output. */
+async function executeToField(text: string): Promise<void> {
+	const output = await executeStep();
+	await output.getByTestId('node-run-status-success').waitFor();
+	await output.getByTestId('radio-button-schema').click();
+	await output.getByTestId('run-data-schema-item').getByText(text).waitFor();
+}
+
 describe('in a new workflow', () => {
 	beforeEach(async () => {
 		await page.goto(`${instance.url}/workflow/new`);
@@ -89,11 +97,7 @@ describe('in a new workflow', () => {
 		expect(await users.count()).toBe(1);
 		await users.click();
 
-		const output = await executeStep();
-		await output.getByTestId('node-run-status-success').waitFor();
-		await output.getByTestId('radio-button-schema').click();
-		const fields = output.getByTestId('run-data-schema-item');
-		await fields.getByText('sophia.keller@example.com').waitFor();
+		await executeToField('sophia.keller@example.com');
 		await renewScreenshot(page.getByTestId('ndv'), 'get-user');
 	});
 
@@ -129,11 +133,7 @@ describe('in a new workflow', () => {
 		await page.getByRole('option', { name: 'By Email' }).click();
 		const email = 'Sophia.Keller@example.com';
 		await change(email, async () => await page.getByTestId('rlc-input').fill(email));
-		const output = await executeStep();
-		await output.getByTestId('node-run-status-success').waitFor();
-		await output.getByTestId('radio-button-schema').click();
-		const fields = output.getByTestId('run-data-schema-item');
-		await fields.getByText('sophia.keller@example.com').waitFor();
+		await executeToField('sophia.keller@example.com');
 		await renewScreenshot(page.getByTestId('ndv'), 'user-by-email');
 	});
 

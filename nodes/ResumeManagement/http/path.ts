@@ -17,19 +17,19 @@ export function toPath(text: string): string | undefined {
 	return encodeURI(text.replace(/^\//, '')).replaceAll('%25', '%');
 }
 
-function isBelow(segment: string): boolean {
+/** A percent-encoded text; undefined where it is malformed. */
+export function decoded(text: string): string | undefined {
 	try {
-		const decoded = decodeURIComponent(segment);
-		const isTwiceEncoded = /%(25)*(2e|2f|5c)/i.test(decoded);
-		return (
-			segment !== '' &&
-			!leadsElsewhere(decoded) &&
-			!isTwiceEncoded &&
-			!CONTROL_CHARACTERS.test(decoded)
-		);
+		return decodeURIComponent(text);
 	} catch {
-		return false;
+		return undefined;
 	}
+}
+
+function isBelow(segment: string): boolean {
+	const text = decoded(segment);
+	const isTwiceEncoded = /%(25)*(2e|2f|5c)/i.test(text ?? '');
+	return !!text && !leadsElsewhere(text) && !isTwiceEncoded && !CONTROL_CHARACTERS.test(text);
 }
 
 /** Whether a segment is `.` or `..`, also for servers that drop what follows a semicolon. */

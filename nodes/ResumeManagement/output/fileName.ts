@@ -1,3 +1,5 @@
+import { decoded } from '../http/path';
+
 /** What common file systems take: NTFS counts characters, ext4 and APFS count bytes. */
 const MAX_BYTES = 255;
 
@@ -50,17 +52,9 @@ const EXTENDED = /;\s*filename\*\s*=\s*"?utf-?8'[^']{0,40}'([^;"]*)/i;
 export function readDisposition(header: string): Disposition {
 	const [, quoted, bare = ''] = PLAIN.exec(header) ?? [];
 	const plain = quoted?.replace(/\\([^])/g, '$1') ?? bare.trim();
-	const extended = decoded(EXTENDED.exec(header)?.[1] ?? '');
+	const extended = decoded(EXTENDED.exec(header)?.[1]?.trim() ?? '') ?? '';
 	return {
 		attachment: /^\s*attachment\s*(;|$)/i.test(header),
 		names: [extended, plain].filter((name) => name !== ''),
 	};
-}
-
-function decoded(name: string): string {
-	try {
-		return decodeURIComponent(name.trim());
-	} catch {
-		return '';
-	}
 }

@@ -1,6 +1,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { Failure } from '../http/failure';
+import { decoded } from '../http/path';
 import type { HttpSettings } from '../http/send';
 
 /** What n8n's own Request Options come to, for all items of a run. Times are in milliseconds. */
@@ -45,24 +46,14 @@ export function readRequestOptions({
 
 function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
 	const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
-	if (!url || !/^https?:$/.test(url.protocol) || !isEncoded(url.username + url.password)) {
-		throw new Failure('parameter.proxy');
-	}
-	const { protocol, hostname, port, username, password } = url;
+	const [username, password] = [url?.username, url?.password].map((text) => decoded(text ?? ''));
+	const isUsable = username !== undefined && password !== undefined;
+	if (!url || !/^https?:$/.test(url.protocol) || !isUsable) throw new Failure('parameter.proxy');
+	const { protocol, hostname, port } = url;
 	return {
 		protocol: protocol.replace(':', ''),
 		host: hostname,
 		port: Number(port || (protocol === 'https:' ? 443 : 80)),
-		...(username && {
-			auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
-		}),
+		...(username && { auth: { username, password } }),
 	};
-}
-
-function isEncoded(text: string): boolean {
-	try {
-		return decodeURIComponent(text) !== undefined;
-	} catch {
-		return false;
-	}
 }

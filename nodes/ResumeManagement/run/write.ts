@@ -124,12 +124,13 @@ export class Journal {
 	 */
 	async inTurn<T>(write: Write, stops: boolean, task: () => Promise<T>): Promise<T> {
 		const run = this.turn.then(async () => {
-			const { by = write, reason = '' } = this.stopped ?? {};
-			if (by !== write && !write.isSettled) {
+			const { stopped } = this;
+			if (stopped && stopped.by !== write && !write.isSettled) {
+				const { reason } = stopped;
 				throw new Failure('write.stopped', { reason }, { mayHaveHappened: false });
 			}
 			const result = await task();
-			if (by === write) this.stopped = undefined;
+			if (stopped?.by === write) this.stopped = undefined;
 			return result;
 		});
 		this.turn = run.catch((error: unknown) => {
