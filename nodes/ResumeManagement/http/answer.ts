@@ -1,35 +1,34 @@
 import { type IDataObject, sleep } from 'n8n-workflow';
 
+import { Failure } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
-import { hideSecrets, type Secrets } from '../../shared/secrets';
+import { hideSecrets } from '../../shared/secrets';
 import type { Credential } from './credential';
-import { Failure, withoutSecrets } from './failure';
-import { type AnswerBody, judge, looksLikeHtml, type Unconfirmed } from './judge';
+import { type AnswerBody, type HttpAnswer, judge, looksLikeHtml, type Unconfirmed } from './judge';
 import { networkFailure } from './networkFailure';
 import {
 	type Connection,
+	discard,
 	exchange,
 	type HttpRequest,
-	leave,
 	type Received,
 	type Sender,
 } from './send';
 
 /** Bytes, unpacked, of an answer that is not a file: it is held in memory, and n8n waits while it is parsed. */
-export const LONGEST_ANSWER = 32 * 1024 * 1024;
+const LONGEST_ANSWER = 32 * 1024 * 1024;
 
 /** Characters of an answer that an error shows. */
 const EXCERPT = 200;
 
 /** A successful answer. */
 export interface Reply {
-	statusCode: number;
 	headers: IDataObject;
 	body: AnswerBody;
 }
 
 /**
- * Sends a request, and reads its answer.
+ * Sends a request, and reads and judges its answer.
  * @param unconfirmed of a write; see `judge`
  * @throws Failure
  */
@@ -40,31 +39,35 @@ export async function requestAnswer(
 	unconfirmed?: Unconfirmed,
 ): Promise<Reply> {
 	return await exchange(sender, credential, request, async (received, connection) => {
-		const { statusCode, headers } = received;
-		const body = await readAnswer(received, connection, unconfirmed);
-		return { statusCode, headers, body };
+		const { headers } = received;
+		return { headers, body: await readAnswer(received, connection, unconfirmed) };
 	});
 }
 
 /**
- * Reads an answer whole and judges it. What it may repeat of the secrets is hidden afterwards, so that
- * no secret can change what the answer means.
+ * Reads an answer whole, hides the secrets in it, and judges it.
+ * @throws Failure
  */
-async function readAnswer(
+export async function readAnswer(
 	received: Received,
 	connection: Connection,
 	unconfirmed?: Unconfirmed,
 ): Promise<AnswerBody> {
 	const { statusCode, headers } = received;
-	const { secrets } = connection;
 	const bytes = await readWhole(received, connection);
-	return await inTurn(bytes.length, () => {
+	return await oneAtATime(bytes.length, () => {
 		const text = decodeText(bytes, headers['content-type']);
 		if (text === undefined) throw new Failure('answer.characters', {}, { httpStatus: statusCode });
+		const parsed = parseJson(text);
+		if ('problem' in parsed && parsed.problem !== 'notJson' && statusCode === 200) {
+			throw new Failure(`answer.${parsed.problem}`, {}, { httpStatus: statusCode });
+		}
+		const value = 'value' in parsed ? parsed.value : text;
+		const answer = { statusCode, body: hideSecrets(value, connection.secrets, text) };
 		try {
-			return hideSecrets(judge({ statusCode, body: parseJson(text) }, unconfirmed), secrets, text);
+			return judge(answer, unconfirmed);
 		} catch (error) {
-			throw withoutSecrets(withExcerpt(error, text, secrets), secrets);
+			throw withExcerpt(error, answer);
 		}
 	});
 }
@@ -75,8 +78,8 @@ const LONG_ANSWER = 256 * 1024;
 /** Settled when n8n has had a turn of its event loop after the last long answer. */
 let afterLong: Promise<unknown> = Promise.resolve();
 
-/** Parses long answers one at a time, of whatever run, so that n8n can answer others in between. */
-export async function inTurn<T>(length: number, parse: () => T): Promise<T> {
+/** Parses long answers one at a time, of all runs, so that n8n can answer others in between. */
+async function oneAtATime<T>(length: number, parse: () => T): Promise<T> {
 	if (length < LONG_ANSWER) return parse();
 	const parsed = afterLong.then(parse);
 	afterLong = parsed.catch(() => {}).then(async () => await sleep(0));
@@ -84,51 +87,40 @@ export async function inTurn<T>(length: number, parse: () => T): Promise<T> {
 }
 
 async function readWhole({ statusCode, body }: Received, connection: Connection): Promise<Buffer> {
-	const chunks = body[Symbol.asyncIterator]();
-	const { bytes, whole } = await readBytes(chunks, LONGEST_ANSWER + 1).catch((error: unknown) => {
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	let pausedAt = 0;
+	try {
+		for await (const chunk of body as AsyncIterable<Uint8Array>) {
+			chunks.push(chunk);
+			length += chunk.length;
+			if (length > LONGEST_ANSWER) break;
+			if (length - pausedAt < LONG_ANSWER) continue;
+			// Else Node.js reads all that has come of all answers in one turn of its event loop.
+			pausedAt = length;
+			await sleep(0);
+		}
+	} catch (error) {
 		throw networkFailure(error, connection.signal);
-	});
-	if (whole) return bytes;
-	leave(body, connection.abort);
+	}
+	if (length <= LONGEST_ANSWER) return Buffer.concat(chunks);
+	discard(body, connection.abort);
 	const megabytes = LONGEST_ANSWER / 1024 / 1024;
 	throw new Failure('answer.tooLong', { megabytes }, { httpStatus: statusCode });
 }
 
 /**
- * Reads on until there are so many bytes, or no more come.
- * @param start what has been read before
- * @returns all bytes, and whether there are no more; or throws what the body's stream threw
+ * Adds the start of an HTTP error's body, unless the failure has the service's words already, or the body is a web
+ * page. Answers with other statuses are not shown: they may hold a user token.
  */
-export async function readBytes(
-	body: AsyncIterator<Uint8Array>,
-	enough: number,
-	start = Buffer.alloc(0),
-): Promise<{ bytes: Buffer<ArrayBuffer>; whole: boolean }> {
-	const chunks: Uint8Array[] = [start];
-	let { length } = start;
-	let pausedAt = length;
-	while (length < enough) {
-		const { value, done } = await body.next();
-		if (done) return { bytes: Buffer.concat(chunks), whole: true };
-		chunks.push(value);
-		length += value.length;
-		if (length - pausedAt < LONG_ANSWER) continue;
-		// Else Node.js reads what has come of all answers in one turn of its event loop.
-		pausedAt = length;
-		await sleep(0);
-	}
-	return { bytes: Buffer.concat(chunks), whole: false };
-}
-
-/** An issued token is a secret, too. */
-const TOKEN = /("[^"]{0,40}token[^"]{0,40}"\s{0,9}:\s{0,9}")[^"]*/gi;
-
-/** Adds how the answer begins, where the service's words are not in the failure yet, and are no web page. */
-function withExcerpt(error: unknown, text: string, secrets: Secrets): unknown {
-	if (!(error instanceof Failure) || 'words' in error.values || looksLikeHtml(text)) return error;
-	// Longer than the excerpt, so that no secret is cut before it is hidden.
-	const start = hideSecrets(text.slice(0, 65_536), secrets).replace(TOKEN, '$1[hidden]');
-	const excerpt = start.trim().slice(0, EXCERPT);
+function withExcerpt(error: unknown, { statusCode, body }: HttpAnswer): unknown {
+	const isShown = statusCode >= 400 && !looksLikeHtml(body);
+	if (!(error instanceof Failure) || !isShown || 'words' in error.values) return error;
+	const text = typeof body === 'string' ? body : JSON.stringify(body);
+	const excerpt = text
+		.slice(0, 10 * EXCERPT)
+		.trim()
+		.slice(0, EXCERPT);
 	if (excerpt === '') return error;
 	return error.with({ description: `${error.description} It answered: ${excerpt}` });
 }

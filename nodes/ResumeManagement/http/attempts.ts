@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { Failure } from './failure';
-import { pause } from './pause';
+import { Failure } from '../../shared/failure';
+import { pause } from '../../shared/pause';
 
 export interface Attempts {
 	/** How often a request may be repeated. */
@@ -45,7 +45,7 @@ export async function withRetries<T>(
  */
 function mayRepeat(error: unknown, write: boolean): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
-	return !write || (!error.mayHaveHappened && !error.facts.held);
+	return !write || (!error.mayHaveHappened && !error.facts.onHold);
 }
 
 function withPause(error: unknown): unknown {
@@ -55,8 +55,15 @@ function withPause(error: unknown): unknown {
 	return error.with({ description: `${asked} ${error.description}` });
 }
 
-/** The milliseconds that a Retry-After header asks for, in seconds or as a date (RFC 9110, §10.2.3). */
-export function readRetryAfter(headers: IDataObject): number | undefined {
+/** Notes how long the answer's headers ask to wait, unless the failure says so already. */
+export function withRetryAfter(error: unknown, headers: IDataObject): unknown {
+	const retryAfter = readRetryAfter(headers);
+	if (!(error instanceof Failure) || !retryAfter || error.facts.retryAfter) return error;
+	return error.with({ retryAfter });
+}
+
+/** Returns the milliseconds that a Retry-After header asks for, in seconds or as a date (RFC 9110, §10.2.3). */
+function readRetryAfter(headers: IDataObject): number | undefined {
 	const value = String(headers['retry-after'] ?? '').trim();
 	if (value === '') return undefined;
 	const seconds = Number(value);
@@ -64,5 +71,5 @@ export function readRetryAfter(headers: IDataObject): number | undefined {
 	const milliseconds = Number.isNaN(seconds)
 		? Date.parse(value) - (Date.parse(String(headers.date)) || Date.now())
 		: seconds * 1000;
-	return milliseconds > 0 ? milliseconds : undefined;
+	return milliseconds > 0 && Number.isFinite(milliseconds) ? milliseconds : undefined;
 }

@@ -2,7 +2,7 @@ import type { ICredentialDataDecryptedObject, ICredentialsDecrypted, Workflow } 
 
 import { BASE_URL } from '../../../credentials/ResumeManagementApi.credentials';
 import { type Secrets, secretsOf } from '../../shared/secrets';
-import { Failure } from './failure';
+import { Failure } from '../../shared/failure';
 
 export const CREDENTIAL_TYPE = 'resumeManagementApi';
 
@@ -106,10 +106,10 @@ function holdsExpression(value: unknown): boolean {
 function toCredential(data: ICredentialDataDecryptedObject): Credential {
 	const { baseUrl, privateKey, webhookSecret, olderWebhookSecret } = data;
 	if (typeof baseUrl !== 'string' || !BASE_URL.test(baseUrl) || !URL.canParse(baseUrl)) {
-		throw new Failure('credential.baseUrl');
+		throw new Failure('credential.baseUrl', {}, NOT_SENT);
 	}
 	if (typeof privateKey !== 'string' || !/^[\x21-\x7e]+$/.test(privateKey)) {
-		throw new Failure('credential.privateKey');
+		throw new Failure('credential.privateKey', {}, NOT_SENT);
 	}
 	return {
 		baseUrl: baseUrl.replace(/\/+$/, ''),
@@ -118,3 +118,5 @@ function toCredential(data: ICredentialDataDecryptedObject): Credential {
 		secrets: secretsOf([privateKey, webhookSecret, olderWebhookSecret]),
 	};
 }
+
+const NOT_SENT = { isSetting: true, mayHaveHappened: false } as const;

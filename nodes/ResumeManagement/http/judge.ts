@@ -1,91 +1,94 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { Failure, type FailureId } from '../../shared/failure';
 import { isObject } from '../../shared/json';
-import { Failure, type FailureId } from './failure';
 
 /** The body of a successful answer, as received: an envelope, or whatever an open endpoint sends. */
 export type AnswerBody = IDataObject | IDataObject[];
 
-/** Says why an answer with HTTP 2xx and without an error is still not the success that was asked for. */
-export type Unconfirmed = (body: AnswerBody, httpStatus: number) => string | undefined;
+/** Says why an answer with HTTP 200 and without an error is still not the success that was asked for. */
+export type Unconfirmed = (body: AnswerBody) => string | undefined;
 
 /** An HTTP answer of the service. */
 export interface HttpAnswer {
 	statusCode: number;
-	/** Parsed where it was JSON, and a text where it was not. */
+	/** Parsed if it was JSON, else a text; without secrets. */
 	body: unknown;
 }
 
-/** What the codes that the specification names mean (§7.2 and §7.3). */
-const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; held?: boolean }>([
-	['plan-upgrade-1', { id: 'service.paymentFailed', meaning: 'stripe error', held: true }],
+/** Codes that the specification names (§7.2 and §7.3). */
+const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; onHold?: boolean }>([
+	['plan-upgrade-1', { id: 'service.paymentFailed', meaning: 'stripe error', onHold: true }],
 	['plan-upgrade-2', { id: 'service.wrongPlan', meaning: 'wrong plan ID' }],
 	['plan-upgrade-3', { id: 'service.unauthorized', meaning: 'unauthorized token' }],
 	['plan-upgrade-4', { id: 'service.wrongTokenType', meaning: 'token type error' }],
-	['connect-01', { id: 'service.connectFailed', meaning: 'connect failed' }],
+	['connect-01', { id: 'service.connectFailed', meaning: '' }],
 ]);
 
 /** HTTP statuses after which the same request may succeed. */
 export const TRANSIENT = [429, 500, 502, 503, 504];
 
-/**
- * HTTP statuses that say that the request itself was turned down (RFC 9110 and 6585), so the service
- * did nothing. After any other one it may have, such as a redirect or a 408 of a gateway; a 500 is
- * the service's own failure, which its body does not undo (§7.1).
- */
-const TURNED_DOWN = [
-	400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426,
-	428, 429, 431, 451,
-];
+/** Characters of the service's code and text that an error repeats. */
+const [LONGEST_CODE, LONGEST_TEXT] = [200, 1_000];
 
 /**
- * Decides whether an answer is a success: its body first, its HTTP status second, as errors come
- * with HTTP 200 too (§7.1). Properties that nobody knows are kept (§9).
+ * Decides whether an answer is a success: by its body first, as errors come with HTTP 200 too, then by its
+ * status, which is 200 for each success (§7.1). Unknown properties are kept (§9).
  * @param unconfirmed of a write
  * @returns the body of a success
  * @throws Failure
  */
 export function judge(answer: HttpAnswer, unconfirmed?: Unconfirmed): AnswerBody {
 	const { statusCode, body } = answer;
-	if (reportsError(body)) {
-		const failure = serviceFailure(body, statusCode);
-		// With HTTP 2xx, only what the specification calls an error proves that nothing was done.
-		const isProof = body.status === 'error' || (statusCode >= 300 && !mayBeSuccess(body));
-		throw isProof ? failure : failure.with({ mayHaveHappened: true });
-	}
-	if (statusCode < 200 || statusCode >= 300) throw httpFailure(answer);
-	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body, statusCode);
-	const reason = unconfirmed?.(body as AnswerBody, statusCode);
+	if (reportsError(body)) throw serviceFailure(body, statusCode);
+	if (statusCode !== 200) throw httpFailure(answer);
+	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
+	const reason = unconfirmed?.(body as AnswerBody);
 	if (reason === undefined) return body as AnswerBody;
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode });
 }
 
-/** What an answer must say before a write counts as done, whatever was asked for (§2: `status` is always there). */
+/** Says why an answer does not confirm a write, whatever was asked for (§2: `status` is always there). */
 export function unconfirmedByStatus(body: AnswerBody): string | undefined {
-	const status = isObject(body) ? body.status : undefined;
-	if (status === 'success') return undefined;
-	return typeof status === 'string' && status !== ''
-		? `its status is "${status.slice(0, 50)}"`
-		: 'it has no status';
+	const { status, data } = isObject(body) ? body : ({} as IDataObject);
+	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
+	const text = toText(status, LONGEST_CODE);
+	return text ? `its status is "${text}"` : 'it has no status';
 }
 
-/** What a service may write for an error code where there is none. */
+/** Values of `errorCode` that stand for no error. */
 const NO_ERROR = ['', '0', 'false'];
 
-/** Whether a body says that something failed, in whatever case of letters, or by a code alone. */
+/** Whether a body reports an error: by its status, in any case of letters, or by a code alone. */
 export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
-	return /^error$/i.test(toText(body.status)) || !NO_ERROR.includes(String(body.errorCode ?? ''));
+	return hasStatus(body, 'error') || !NO_ERROR.includes(String(body.errorCode ?? ''));
 }
 
-/** An envelope that reports an error. */
+function hasStatus({ status }: IDataObject, name: 'success' | 'error'): boolean {
+	return toText(status, LONGEST_CODE).toLowerCase() === name;
+}
+
+/**
+ * Whether an answer proves that nothing was done: HTTP 4xx, but for 408, which a gateway may send while the service is
+ * still at work; or HTTP 200 with the status "error". A 500 is the service's own failure, which its body does not
+ * undo (§7.1).
+ */
+function isRefusal({ statusCode, body }: HttpAnswer): boolean {
+	if (isObject(body) && hasStatus(body, 'success')) return false;
+	if (statusCode === 200) return isObject(body) && hasStatus(body, 'error');
+	return statusCode >= 400 && statusCode < 500 && statusCode !== 408;
+}
+
+/** Returns the failure for an envelope that reports an error. */
 function serviceFailure(body: IDataObject, httpStatus: number): Failure {
-	const given = toText(body.errorCode);
+	const given = toText(body.errorCode, LONGEST_TEXT);
 	// The connect operation wraps its code in a sentence (§2, rule 5).
-	const code = /error code:\s*([^\s,]+)/i.exec(given)?.[1] ?? given;
+	const code = (/error code:\s*([^\s,]+)/i.exec(given)?.[1] ?? given).slice(0, LONGEST_CODE);
 	const known = KNOWN_CODES.get(code.toLowerCase());
-	const said = toText(body.errorMessage) || (given === code ? known?.meaning : given) || code;
-	const words = said.includes(code) ? said : `${said} (${code})`;
+	const text =
+		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
+	const words = text.includes(code) ? text : `${text} (${code})`;
 	const id = known?.id ?? (words ? 'service.error' : 'service.errorWithoutReason');
 	return new Failure(
 		id,
@@ -93,28 +96,30 @@ function serviceFailure(body: IDataObject, httpStatus: number): Failure {
 		{
 			code: code || undefined,
 			httpStatus,
-			mayHaveHappened: !(httpStatus < 300 || TURNED_DOWN.includes(httpStatus)),
+			mayHaveHappened: !isRefusal({ statusCode: httpStatus, body }),
 			transient: TRANSIENT.includes(httpStatus),
-			held: known?.held,
+			onHold: known?.onHold,
 		},
 	);
 }
 
-/** A redirect or an HTTP error that carries no envelope. */
-function httpFailure({ statusCode, body }: HttpAnswer): Failure {
+/** Returns the failure for an answer with another status than 200 and without an envelope. */
+function httpFailure(answer: HttpAnswer): Failure {
+	const { statusCode, body } = answer;
 	const page = looksLikeHtml(body) ? ', with a web page in place of JSON' : '';
 	return new Failure(
 		idOfStatus(statusCode),
 		{ status: statusCode, page },
 		{
 			httpStatus: statusCode,
-			mayHaveHappened: !TURNED_DOWN.includes(statusCode) || mayBeSuccess(body),
+			mayHaveHappened: !isRefusal(answer),
 			transient: TRANSIENT.includes(statusCode),
 		},
 	);
 }
 
 function idOfStatus(statusCode: number): FailureId {
+	if (statusCode < 300 || statusCode === 304) return 'service.unexpectedStatus';
 	if (statusCode < 400) return 'service.redirect';
 	if (statusCode === 401 || statusCode === 403) return 'service.keyRefused';
 	if (statusCode === 404) return 'service.notFound';
@@ -125,31 +130,18 @@ function idOfStatus(statusCode: number): FailureId {
 	return statusCode > 500 ? 'service.unavailable' : 'service.rejected';
 }
 
-/** A 2xx answer whose body is not what the service sends. */
-function unreadable(body: unknown, httpStatus: number): Failure {
+/** Returns the failure for an answer with HTTP 200 whose body is not what the service sends. */
+function unreadable(body: unknown): Failure {
 	const isEmpty = body === undefined || body === null || body === '';
-	const words = looksLikeHtml(body) ? 'answer.webPage' : 'answer.notJson';
-	return new Failure(isEmpty ? 'answer.empty' : words, {}, { httpStatus });
-}
-
-/**
- * Whether a body contradicts the status of a refusal: it reports a success or holds a record, or may have
- * done so before it was cut.
- */
-function mayBeSuccess(body: unknown): boolean {
-	if (isObject(body)) {
-		const values = Object.entries(body).filter(([name]) => !/^(error|detail)s?$/i.test(name));
-		const isRecord = values.some(([, value]) => value === true || isObject(value));
-		return isRecord || /^success$/i.test(String(body.status));
-	}
-	return typeof body === 'string' ? /^\s*[[{"]|\0|"success"/.test(body) : body !== null;
+	const id = looksLikeHtml(body) ? 'answer.webPage' : 'answer.notJson';
+	return new Failure(isEmpty ? 'answer.empty' : id, {}, { httpStatus: 200 });
 }
 
 export function looksLikeHtml(body: unknown): boolean {
-	return typeof body === 'string' && /^\s{0,1000}</.test(body);
+	return typeof body === 'string' && /^\s{0,1000}<(?!\?xml)/.test(body);
 }
 
-function toText(value: unknown): string {
+function toText(value: unknown, longest: number): string {
 	const isText = typeof value === 'string' || typeof value === 'number';
-	return isText ? String(value).trim() : '';
+	return isText ? String(value).trim().slice(0, longest) : '';
 }

@@ -1,4 +1,4 @@
-import { Failure, type FailureId } from './failure';
+import { Failure, type FailureId } from '../../shared/failure';
 
 /**
  * What went wrong, by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n, and whether it

@@ -9,9 +9,9 @@ import type {
 } from 'n8n-workflow';
 
 import type { Secrets } from '../../shared/secrets';
-import { readRetryAfter, withRetries } from './attempts';
+import { withRetries, withRetryAfter } from './attempts';
 import { CREDENTIAL_TYPE, type Credential } from './credential';
-import { Failure } from './failure';
+import { Failure } from '../../shared/failure';
 import { networkFailure } from './networkFailure';
 
 /**
@@ -35,7 +35,6 @@ export type HttpSettings = Pick<IHttpRequestOptions, 'proxy' | 'skipSslCertifica
 /** What sends the requests of a run. */
 export interface Sender {
 	context: IExecuteFunctions | IExecutePaginationFunctions | ILoadOptionsFunctions;
-	settings: HttpSettings;
 	/** Aborted when the execution is cancelled. */
 	cancelled?: AbortSignal;
 }
@@ -52,8 +51,10 @@ export interface HttpRequest {
 	write: boolean;
 	/** How often it may be repeated where it can't be carried out twice. */
 	retries: number;
-	/** Whether the answer is a file, which may take long as long as data keeps coming. */
+	/** Files have no total time limit. */
 	file: boolean;
+	/** The item's Request Options. */
+	http: HttpSettings;
 }
 
 /** An HTTP answer whose body has not been read yet. */
@@ -72,11 +73,9 @@ export interface Connection {
 	helpers: Pick<IExecuteFunctions['helpers'], 'httpRequest' | 'prepareBinaryData'>;
 	/** `timeout` in milliseconds */
 	http: HttpSettings & { timeout: number };
-	/** By when an answer that is not a file must have been read, in milliseconds since 1970. */
-	deadline: number;
-	/** Ends the request. */
+	/** Ends the request; see {@link limitTime}. */
 	abort: AbortController;
-	/** Aborted by `abort`, when time has run out, and when the execution is cancelled. */
+	/** Aborted by `abort`, and when the execution is cancelled. */
 	signal: AbortSignal;
 	cancelled?: AbortSignal;
 }
@@ -95,36 +94,45 @@ export async function exchange<T>(
 	const { retries, write } = request;
 	return await withRetries({ retries, write, cancelled }, async () => {
 		const connection = connect(sender, credential, request);
-		const received = await send(sender, credential, request, connection);
+		const { abort, http } = connection;
+		const stopClock = request.file ? () => {} : limitTime(abort, http.timeout);
 		try {
-			return await read(received, connection);
-		} catch (error) {
-			const retryAfter = readRetryAfter(received.headers);
-			throw error instanceof Failure && retryAfter ? error.with({ retryAfter }) : error;
+			const received = await send(sender, credential, request, connection);
+			return await read(received, connection).catch((error: unknown) => {
+				throw withRetryAfter(error, received.headers);
+			});
+		} finally {
+			stopClock();
 		}
 	});
 }
 
 function connect(
-	{ context, settings, cancelled }: Sender,
+	{ context, cancelled }: Sender,
 	{ secrets }: Credential,
-	{ write, file }: HttpRequest,
+	{ write, http }: HttpRequest,
 ): Connection {
-	const timeout = settings.timeout ?? TIMEOUTS[write ? 'write' : 'read'];
 	const abort = new AbortController();
-	const signals = [abort.signal];
-	if (cancelled) signals.push(cancelled);
-	if (!file) signals.push(AbortSignal.timeout(timeout));
 	return {
 		secrets,
 		// The pickers' context has no `prepareBinaryData`, and they need none.
 		helpers: context.helpers as Connection['helpers'],
-		http: { ...settings, timeout },
-		deadline: Date.now() + timeout,
+		http: { ...http, timeout: http.timeout ?? TIMEOUTS[write ? 'write' : 'read'] },
 		abort,
-		signal: AbortSignal.any(signals),
+		signal: cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal,
 		cancelled,
 	};
+}
+
+/**
+ * Ends a request after so many milliseconds.
+ * @returns stops the clock
+ */
+export function limitTime(abort: AbortController, milliseconds: number): () => void {
+	const limit = AbortSignal.timeout(milliseconds);
+	const end = () => abort.abort(limit.reason);
+	limit.addEventListener('abort', end);
+	return () => limit.removeEventListener('abort', end);
 }
 
 /**
@@ -174,8 +182,8 @@ async function send(
 /** For files: n8n's client takes a packed body that breaks off for a whole one (`finishFlush` of axios). */
 export const UNPACKED = { 'Accept-Encoding': 'identity' };
 
-/** Ends a request whose body is of no interest. */
-export function leave(body: Readable, abort: AbortController): void {
+/** Ends a request whose body is not needed. */
+export function discard(body: Readable, abort: AbortController): void {
 	// An error event that nobody listens to would end n8n's process.
 	body.once('error', () => {});
 	abort.abort();

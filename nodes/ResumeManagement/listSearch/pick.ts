@@ -9,11 +9,11 @@ import { isObject } from '../../shared/json';
 import { hideSecrets, type Secrets } from '../../shared/secrets';
 import { requestAnswer } from '../http/answer';
 import { readCredential } from '../http/credential';
-import { Failure, toNodeApiError } from '../http/failure';
+import { Failure, toNodeApiError } from '../../shared/failure';
 import { resumeId } from '../operations/fields';
 import { findList } from '../output/list';
 import { EMAILS, first, idNames, idOf, propertiesOf } from '../output/records';
-import { Parameters } from '../run/parameters';
+import { ParameterReader } from '../../shared/parameters';
 
 /** What a picker offers. */
 interface Source {
@@ -35,7 +35,7 @@ const SOURCES: Record<Records, Source> = {
 		path: (context) => {
 			const userId = context.getCurrentNodeParameter('listUserId', { extractValue: true });
 			if (!userId) throw new Failure('picker.noUser');
-			return `/user/${new Parameters(resumeId, () => userId).id('listUserId')}/resumes`;
+			return `/user/${new ParameterReader(resumeId, () => userId).id('listUserId')}/resumes`;
 		},
 		ifNone: 'This user has none yet. Pick another user, or create a resume for this one.',
 	},
@@ -89,9 +89,9 @@ async function findOptions(context: ILoadOptionsFunctions, records: Records): Pr
 	const source = SOURCES[records];
 	const path = source.path(context);
 	const credential = await readCredential(context);
-	const sender = { context, settings: { timeout: TIMEOUT } };
-	const request = { method: 'GET', path, write: false, retries: 0, file: false } as const;
-	const { body } = await requestAnswer(sender, credential, request);
+	const http = { timeout: TIMEOUT };
+	const request = { method: 'GET', path, write: false, retries: 0, file: false, http } as const;
+	const { body } = await requestAnswer({ context }, credential, request);
 	const { elements } = findList(body, { path: '', name: records, advice: ENTER_ID });
 	if (elements.length === 0) throw new Failure('picker.none', { records, advice: source.ifNone });
 	const options = elements.flatMap((element) => toOption(element, records));

@@ -1,4 +1,4 @@
-import { decoded } from '../http/path';
+import { decoded } from '../../shared/path';
 
 /** What common file systems take: NTFS counts characters, ext4 and APFS count bytes. */
 const MAX_BYTES = 255;

@@ -1,5 +1,6 @@
-import { isObject, plainName, valueAt } from '../../shared/json';
-import { Failure, type FailureId } from '../http/failure';
+import { isObject, valueAt } from '../../shared/json';
+import { plainName } from '../../shared/names';
+import { Failure, type FailureId } from '../../shared/failure';
 import type { AnswerBody } from '../http/judge';
 
 /**

@@ -1,5 +1,6 @@
-import { isObject, plainName, valueAt } from '../../shared/json';
-import { Failure, type FailureId } from '../http/failure';
+import { isObject, valueAt } from '../../shared/json';
+import { plainName } from '../../shared/names';
+import { Failure, type FailureId } from '../../shared/failure';
 import type { AnswerBody } from '../http/judge';
 import type { ItemSettings } from './items';
 
@@ -28,14 +29,6 @@ export interface FoundList {
 	/** '' for the answer itself. */
 	path: string;
 	elements: unknown[];
-}
-
-/** The list of one item, from all of its answers. */
-export interface List {
-	answers: AnswerBody[];
-	elements: unknown[];
-	/** A remark for the user on how the list ended. */
-	hint?: string;
 }
 
 /** Of one answer. Each becomes an item, which takes far more memory than a `0,` in an array. */

@@ -1,4 +1,5 @@
-import { exactText, isObject, plainName } from '../../shared/json';
+import { exactText, isObject } from '../../shared/json';
+import { plainName } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 
 /** The properties of a user or a resume. The specification shows none (§4.2), so the usual names are tried. */

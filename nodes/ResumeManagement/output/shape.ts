@@ -1,33 +1,32 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { AnswerBody } from '../http/judge';
-import type { FileSettings } from './file';
 import { type ItemSettings, recordItem, toItem } from './items';
-import type { List, ListSettings } from './list';
-import type { Pagination } from './pages';
 
-/** How an item's answer becomes items, from its parameters. */
-export type Output =
-	| ({ kind: 'record' } & ItemSettings)
-	| ({ kind: 'list'; pagination?: Pagination } & ListSettings)
-	| ({ kind: 'file' } & FileSettings);
-
-/** The outcome of an item's requests. */
+/** The outcome of an item's requests, with the settings for its items. */
 export type Answer =
-	| { kind: 'record'; body: AnswerBody }
-	| ({ kind: 'list' } & List)
-	/** A stored file, or what is told about a request that was not sent. */
+	| { kind: 'record'; body: AnswerBody; settings: ItemSettings }
+	| { kind: 'list'; list: List; settings: ItemSettings & { limit: number } }
+	/** A stored file, or a report on a request that was not sent. */
 	| { kind: 'json'; json: IDataObject; binary?: IBinaryKeyData };
 
-/** The items of an answer. */
-export function shape(answer: Answer, output: Output): INodeExecutionData[] {
-	if (answer.kind === 'record' && output.kind === 'record')
-		return [recordItem(answer.body, output)];
-	if (answer.kind === 'list' && output.kind === 'list') {
-		const { simplify, limit, fields } = output;
-		const values = simplify ? answer.elements.slice(0, limit) : answer.answers;
-		return values.map((value) => toItem(value, fields));
+/** The list of one item, from all of its answers. */
+export interface List {
+	answers: AnswerBody[];
+	elements: unknown[];
+}
+
+/** Returns the items of an answer. */
+export function shape(answer: Answer): INodeExecutionData[] {
+	switch (answer.kind) {
+		case 'record':
+			return [recordItem(answer.body, answer.settings)];
+		case 'list': {
+			const { list, settings } = answer;
+			const values = settings.simplify ? list.elements.slice(0, settings.limit) : list.answers;
+			return values.map((value) => toItem(value, settings.fields));
+		}
+		case 'json':
+			return [{ json: answer.json, ...(answer.binary && { binary: answer.binary }) }];
 	}
-	const { json, binary } = answer as Extract<Answer, { kind: 'json' }>;
-	return [{ json, ...(binary && { binary }) }];
 }

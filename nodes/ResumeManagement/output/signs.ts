@@ -1,4 +1,5 @@
-import { exactText, isObject, plainName, valueAt } from '../../shared/json';
+import { exactText, isObject, valueAt } from '../../shared/json';
+import { plainName } from '../../shared/names';
 import type { Reply } from '../http/answer';
 
 /** What a reply says about the list that it is a part of. */

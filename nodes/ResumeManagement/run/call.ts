@@ -1,11 +1,19 @@
+import type { ParameterReader } from '../../shared/parameters';
+import type { Pagination } from './pages';
 import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-workflow';
 
 import type { Credential } from '../http/credential';
 import type { AnswerBody } from '../http/judge';
 import type { HttpRequest } from '../http/send';
-import type { Pagination } from '../output/pages';
-import type { Output } from '../output/shape';
-import type { Parameters } from './parameters';
+import type { ItemSettings } from '../output/items';
+import type { ListSettings } from '../output/list';
+import type { FileSettings } from './file';
+
+/** How an item's answer becomes items, from its parameters. */
+export type Output =
+	| ({ kind: 'record' } & ItemSettings)
+	| ({ kind: 'list'; pagination?: Pagination } & ListSettings)
+	| ({ kind: 'file' } & FileSettings);
 
 /** A user of whom an item knows the e-mail address alone, and how the list of users is to be read. */
 export interface UserByEmail {
@@ -71,7 +79,7 @@ export interface Operation {
 	 * Reads and checks what one item's parameters say of the request and no other operation has.
 	 * @throws Failure naming the field; nothing was sent then
 	 */
-	read?(parameters: Parameters): RequestParts;
+	read?(parameters: ParameterReader): RequestParts;
 	/**
 	 * Of a write: says why an answer with the status "success" does not confirm what was asked for.
 	 * @param sent the request's body

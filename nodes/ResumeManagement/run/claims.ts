@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { Failure } from '../http/failure';
-import { pause } from '../http/pause';
+import { Failure } from '../../shared/failure';
+import { pause } from '../../shared/pause';
 import type { Answer } from '../output/shape';
 import type { Call } from './call';
 
@@ -82,7 +82,7 @@ export class Claims {
 	/** Releases the claim of what certainly was not done; whatever else it is, the claim stays. */
 	private async giveUp(rows: Rows, number: number, error: unknown): Promise<void> {
 		if (!(error instanceof Failure) || error.mayHaveHappened) return;
-		if (error.facts.held) await rows.add(rows.held(number)).catch(() => {});
+		if (error.facts.onHold) await rows.add(rows.held(number)).catch(() => {});
 		else await rows.release(number).catch(() => this.hint(NOT_RELEASED));
 	}
 
@@ -107,7 +107,7 @@ export class Claims {
 			if (isHeld || Date.now() >= this.waitsUntil || this.cancelled?.aborted) {
 				// Where several executions find the same claims, only one adds the next.
 				if (sendAgain && first > 0 && (await rows.take(first))) return first;
-				if (isHeld) throw new Failure('key.held', {}, { held: true, mayHaveHappened: false });
+				if (isHeld) throw new Failure('key.held', {}, { onHold: true, mayHaveHappened: false });
 				throw new Failure('key.unsettled');
 			}
 			await pause(LOOK_INTERVAL, this.cancelled);

@@ -7,12 +7,12 @@ import type {
 } from 'n8n-workflow';
 
 import { Credentials, readCredential } from '../http/credential';
-import { Failure, toErrorData, toNodeError } from '../http/failure';
+import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import { shape } from '../output/shape';
 import type { Call, Operation } from './call';
 import { type ClaimContext, Claims } from './claims';
 import { runInOrder } from './gate';
-import { Parameters, type ReadParameter } from './parameters';
+import { ParameterReader, type ReadParameter } from '../../shared/parameters';
 import { perform, type Run } from './perform';
 import { readCall } from './read';
 import { readRequestOptions } from './requestOptions';
@@ -86,7 +86,7 @@ async function settleAll(
 	// Where a failure stops the node, a write is sent only when all items are known to be valid.
 	const calls: Call[] = [];
 	for (const index of journal && !goesOnAfterFailure(context) ? open : []) {
-		const fail = (error: unknown) => Promise.reject(toNodeError(node, error, index) as Error);
+		const fail = (error: unknown) => Promise.reject(toNodeError(node, error, index));
 		calls.push(await read(index).catch(fail));
 	}
 	await runInOrder(open.length, gate, async (position) => {
@@ -113,12 +113,12 @@ function start(
 	{ credentials, hint, journal }: Pick<Run, 'credentials' | 'hint'> & { journal?: Journal },
 ) {
 	const cancelled = context.getExecutionCancelSignal();
-	const { settings, batch } = readRequestOptions(evaluate(0)('requestOptions', {}) as object);
-	const sender = { context, settings, cancelled };
+	const { settings: http, batch } = readRequestOptions(evaluate(0)('requestOptions', {}) as object);
+	const sender = { context, cancelled };
 	const users = new Users(sender, hint);
 	const claims = new Claims(context as ClaimContext, hint, cancelled);
-	const run: Run = { operation, sender, credentials, users, claims, hint };
-	const parameters = (index: number) => new Parameters(operation.fields, evaluate(index));
+	const run: Run = { http, operation, sender, credentials, users, claims, hint };
+	const parameters = (index: number) => new ParameterReader(operation.fields, evaluate(index));
 	const limit = operation.write ? 1 : parameters(0).count('options.maxParallelRequests');
 	const read = async (index: number) => {
 		const call = await readCall(run, parameters(index), index);
@@ -152,7 +152,7 @@ export async function runItem(
 ): Promise<INodeExecutionData[]> {
 	const node = this.getNode();
 	const index = this.getItemIndex();
-	if (!operation) throw toNodeError(node, new Failure('parameter.operation'), index) as Error;
+	if (!operation) throw toNodeError(node, new Failure('parameter.operation'), index);
 	const goesOn = goesOnAfterFailure(this);
 	const outcome = async (journal?: Journal, write?: Write): Promise<Done> => {
 		if (write?.isSettled) return write.outcome();
@@ -201,7 +201,7 @@ function isTool({ type }: INode): boolean {
 /** @throws Failure for a write that was carried out, and whose answer can't be made into items */
 function itemsOf({ call, answer }: Done, item: number): INodeExecutionData[] {
 	try {
-		return shape(answer, call.output).map((output) => ({ ...output, pairedItem: { item } }));
+		return shape(answer).map((output) => ({ ...output, pairedItem: { item } }));
 	} catch (error) {
 		throw notShown(error as Error, call);
 	}

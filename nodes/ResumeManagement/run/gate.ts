@@ -1,4 +1,4 @@
-import { pause } from '../http/pause';
+import { pause } from '../../shared/pause';
 
 export interface Gate {
 	/** How many tasks may run at a time. */

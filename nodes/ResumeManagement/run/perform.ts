@@ -4,9 +4,9 @@ import { hideSecrets } from '../../shared/secrets';
 import { requestAnswer } from '../http/answer';
 import type { Credential } from '../http/credential';
 import { type Unconfirmed, unconfirmedByStatus } from '../http/judge';
-import { exchange, type Sender } from '../http/send';
-import { storeFile } from '../output/file';
-import { readList } from '../output/pages';
+import { exchange, type HttpSettings, type Sender } from '../http/send';
+import { storeFile } from './file';
+import { readList } from './pages';
 import type { Answer } from '../output/shape';
 import type { Call, Operation } from './call';
 import type { Claims } from './claims';
@@ -15,6 +15,7 @@ import type { Done, Write } from './write';
 
 /** What the items of a run share. */
 export interface Run {
+	http: HttpSettings;
 	operation: Operation;
 	sender: Sender;
 	credentials: { read(itemIndex: number): Promise<Credential> };
@@ -45,7 +46,7 @@ async function request(run: Run, call: Call): Promise<Answer> {
 			const unconfirmed = operation.write ? unconfirmedBy(call) : undefined;
 			const { body } = await requestAnswer(run.sender, credential, call.request, unconfirmed);
 			if (call.hint) run.hint(call.hint);
-			return { kind: 'record', body };
+			return { kind: 'record', body, settings: output };
 		}
 		case 'list': {
 			const list = await readList(output.pagination, output, async (page) => {
@@ -53,7 +54,7 @@ async function request(run: Run, call: Call): Promise<Answer> {
 				return await requestAnswer(run.sender, credential, { ...call.request, query });
 			});
 			if (list.hint) run.hint(list.hint);
-			return { kind: 'list', ...list };
+			return { kind: 'list', list, settings: output };
 		}
 		case 'file':
 			return await exchange(run.sender, credential, call.request, async (received, connection) => ({
@@ -65,8 +66,7 @@ async function request(run: Run, call: Call): Promise<Answer> {
 
 function unconfirmedBy({ operation, request: { body = '{}' } }: Call): Unconfirmed {
 	const sent = JSON.parse(body) as IDataObject;
-	return (answer, httpStatus) =>
-		unconfirmedByStatus(answer) ?? operation.unconfirmed?.(answer, sent, httpStatus);
+	return (answer) => unconfirmedByStatus(answer) ?? operation.unconfirmed?.(answer, sent, 200);
 }
 
 /** What would be sent, without the key. */

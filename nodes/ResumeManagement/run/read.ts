@@ -1,7 +1,7 @@
-import type { Pagination } from '../output/pages';
-import type { Output } from '../output/shape';
+import type { Pagination } from './pages';
+import type { Output } from './call';
 import type { Call, Operation, UserByEmail } from './call';
-import type { Parameters } from './parameters';
+import type { ParameterReader } from '../../shared/parameters';
 import type { Run } from './perform';
 
 /** How often a write is repeated that was proved not to have happened. */
@@ -12,7 +12,11 @@ const WRITE_RETRIES = 2;
  * address.
  * @throws Failure, or what n8n throws for an expression; what the item asks for was not sent then
  */
-export async function readCall(run: Run, parameters: Parameters, index: number): Promise<Call> {
+export async function readCall(
+	run: Run,
+	parameters: ParameterReader,
+	index: number,
+): Promise<Call> {
 	const { operation } = run;
 	const [, name = ''] = /:(\w+)/.exec(operation.path) ?? [];
 	const value = name && PATH_VALUES[name]!(parameters);
@@ -26,7 +30,9 @@ export async function readCall(run: Run, parameters: Parameters, index: number):
 	const retries = operation.write ? WRITE_RETRIES : parameters.count('options.retries');
 	const credential = await run.credentials.read(index);
 	const segment =
-		typeof value === 'string' ? value : await run.users.idOf(value, credential, retries);
+		typeof value === 'string'
+			? value
+			: await run.users.idOf(value, credential, { retries, http: run.http });
 	return {
 		...settings,
 		...key,
@@ -41,13 +47,14 @@ export async function readCall(run: Run, parameters: Parameters, index: number):
 			write: operation.write ?? false,
 			retries,
 			file: operation.answer === 'file',
+			http: run.http,
 		},
 		output,
 	};
 }
 
 /** What stands for the names in the specification's paths (§4), percent-encoded, or how it is to be found. */
-const PATH_VALUES: Record<string, (parameters: Parameters) => string | UserByEmail> = {
+const PATH_VALUES: Record<string, (parameters: ParameterReader) => string | UserByEmail> = {
 	userID: (parameters) => {
 		const user = parameters.idOrEmail('userId');
 		if (typeof user === 'string') return user;
@@ -61,7 +68,7 @@ const PATH_VALUES: Record<string, (parameters: Parameters) => string | UserByEma
 /** For each kind of answer: which parameters it takes. */
 const OUTPUTS: Record<
 	Operation['answer'],
-	(parameters: Parameters, operation: Operation, isoTimestamps?: string[]) => Output
+	(parameters: ParameterReader, operation: Operation, isoTimestamps?: string[]) => Output
 > = {
 	record: (parameters, _, isoTimestamps) => ({
 		kind: 'record',
@@ -88,7 +95,7 @@ const OUTPUTS: Record<
 	}),
 };
 
-function readItemSettings(parameters: Parameters) {
+function readItemSettings(parameters: ParameterReader) {
 	return {
 		simplify: parameters.flag('simplify'),
 		fields: parameters.paths('options.fieldsToReturn'),
@@ -102,7 +109,7 @@ const SET_ITEMS_PATH =
  * Reads the option of this name, where it is added.
  * @throws Failure naming the field
  */
-function readPagination(parameters: Parameters, name: string): Pagination | undefined {
+function readPagination(parameters: ParameterReader, name: string): Pagination | undefined {
 	const option = `options.${name}.pagination`;
 	if (!parameters.has(option)) return undefined;
 	const mode = parameters.choice<Pagination['mode']>(`${option}.mode`);

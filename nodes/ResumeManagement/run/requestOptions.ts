@@ -1,7 +1,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { Failure } from '../http/failure';
-import { decoded } from '../http/path';
+import { Failure } from '../../shared/failure';
+import { decoded } from '../../shared/path';
 import type { HttpSettings } from '../http/send';
 
 /** What n8n's own Request Options come to, for all items of a run. Times are in milliseconds. */

@@ -1,9 +1,9 @@
 import { requestAnswer } from '../http/answer';
 import type { Credential } from '../http/credential';
-import { Failure } from '../http/failure';
-import { toSegment } from '../http/path';
-import type { Sender } from '../http/send';
-import { readList } from '../output/pages';
+import { Failure } from '../../shared/failure';
+import { toSegment } from '../../shared/path';
+import type { HttpRequest, Sender } from '../http/send';
+import { readList } from './pages';
 import { EMAILS, folded, idNames, idOf, propertiesOf, textsIn } from '../output/records';
 import type { UserByEmail } from './call';
 
@@ -29,16 +29,20 @@ export class Users {
 
 	/**
 	 * @param credential of the account whose users are meant
-	 * @param retries how often a read of the list may be repeated
+	 * @param request how the list is requested: items with other settings read it again
 	 * @returns the user's ID, percent-encoded
 	 * @throws Failure; what the item asks for was not sent then
 	 */
-	async idOf(user: UserByEmail, credential: Credential, retries: number): Promise<string> {
+	async idOf(
+		user: UserByEmail,
+		credential: Credential,
+		request: Pick<HttpRequest, 'retries' | 'http'>,
+	): Promise<string> {
 		const { email, itemsPath, pagination } = user;
-		const key = JSON.stringify([credential.decrypted.data, itemsPath, pagination]);
+		const key = JSON.stringify([credential.decrypted.data, itemsPath, pagination, request]);
 		let directory = this.directories.get(key);
 		if (!directory) {
-			directory = this.read(user, credential, retries).catch((error: unknown) => {
+			directory = this.read(user, credential, request).catch((error: unknown) => {
 				throw error instanceof Failure ? unreadable(error) : error;
 			});
 			this.directories.set(key, directory);
@@ -49,7 +53,7 @@ export class Users {
 	private async read(
 		{ itemsPath, pagination }: UserByEmail,
 		credential: Credential,
-		retries: number,
+		request: Pick<HttpRequest, 'retries' | 'http'>,
 	): Promise<Directory> {
 		const settings = {
 			path: itemsPath,
@@ -61,7 +65,7 @@ export class Users {
 			option: 'the option Users Pagination',
 		};
 		const { elements, hint } = await readList(pagination, settings, async (query) => {
-			return await requestAnswer(this.sender, credential, { ...LIST, query, retries });
+			return await requestAnswer(this.sender, credential, { ...LIST, query, ...request });
 		});
 		if (hint) this.hint(hint);
 		return directoryOf(elements);
@@ -109,7 +113,7 @@ function unreadable({ message, description, facts }: Failure): Failure {
 	return new Failure(
 		'user.listUnreadable',
 		{ reason: message, advice: description },
-		{ ...facts, mayHaveHappened: false, held: false },
+		{ ...facts, mayHaveHappened: false, onHold: false },
 	);
 }
 

@@ -1,4 +1,4 @@
-import { Failure, outcomeUnknown } from '../http/failure';
+import { Failure, outcomeUnknown } from '../../shared/failure';
 import type { Answer } from '../output/shape';
 import type { Call } from './call';
 
@@ -75,10 +75,10 @@ export class Write {
 
 function stateAfter(error: unknown): State {
 	if (!(error instanceof Failure)) {
-		return { name: 'unknown', failure: outcomeUnknown(new Failure('write.unexpected')) };
+		return { name: 'unknown', failure: outcomeUnknown(new Failure('node.unexpected')) };
 	}
 	if (error.mayHaveHappened) return { name: 'unknown', failure: outcomeUnknown(error) };
-	const name = error.facts.held ? 'held' : 'refused';
+	const name = error.facts.onHold ? 'held' : 'refused';
 	return { name, failure: error.with({ outcome: name }) };
 }
 
@@ -113,7 +113,7 @@ export class Journal {
 		const buyer = this.buyers.get(id) ?? index;
 		this.buyers.set(id, buyer);
 		if (buyer === index || purchase.mayRepeat) return;
-		throw new Failure('write.repeated', { buyer }, { mayHaveHappened: false });
+		throw new Failure('write.repeated', { buyer }, { mayHaveHappened: false, isSetting: true });
 	}
 
 	/**

@@ -5,14 +5,18 @@ import type { IDataObject } from 'n8n-workflow';
 import { exactText, valueAt } from '../../shared/json';
 import { HIDDEN } from '../../shared/secrets';
 import type { Reply } from '../http/answer';
-import { Failure } from '../http/failure';
+import { Failure } from '../../shared/failure';
 import type { AnswerBody } from '../http/judge';
-import { findList, type List, type ListSettings, lookFor } from './list';
-import { identityOf } from './records';
-import { signsOf } from './signs';
+import { findList, type ListSettings, lookFor } from '../output/list';
+import type { List as Elements } from '../output/shape';
+import { identityOf } from '../output/records';
+import { signsOf } from '../output/signs';
 
 /** Where a page is: its number, its offset or its cursor; undefined for the first one by cursor. */
 type Position = string | number | undefined;
+
+/** A list, and a remark for the user on how it ended. */
+type List = Elements & { hint?: string };
 
 type ReadSettings = Omit<ListSettings, 'fields'>;
 
@@ -58,14 +62,14 @@ export async function readList(
 
 function readOnly(reply: Reply, settings: ReadSettings): List {
 	const { simplify, limit, option } = settings;
-	const { statusCode, body } = reply;
+	const { body } = reply;
 	// Without Simplify, the answer is returned whatever it holds.
 	const found = simplify ? findList(body, settings) : lookFor(body, settings);
 	const { path, elements } = typeof found === 'string' ? { path: '', elements: [] } : found;
 	const list = { answers: [body], elements };
 	const { more, total } = signsOf(reply, path);
 	const isShort = typeof found !== 'string' && total > elements.length;
-	const isPart = more || isShort || statusCode === 206;
+	const isPart = more || isShort;
 	if (!isPart || elements.length >= limit) return list;
 	const missing = whatIsMissing(elements.length, total);
 	const advice = `To read the list page by page, add ${option}.`;

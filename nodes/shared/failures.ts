@@ -22,6 +22,11 @@ const RUN_AGAIN = 'Run it again if it was not meant to be cancelled.';
  * a value. `npm run docs` writes the tables of docs/errors.md from it, one for each part before the dot.
  */
 export const FAILURES = {
+	'node.unexpected': [
+		'Something unexpected happened in this node',
+		'Please report this to the maintainers of this node.',
+	],
+
 	'service.error': [ANSWERED, `${CHECK_ITEM}{code}`],
 	'service.errorWithoutReason': [
 		'The service answered with an error and gave no reason',
@@ -70,6 +75,11 @@ export const FAILURES = {
 		"Check the credential's Base URL: it is the final address of the service, with https:// and its version.",
 	],
 
+	'service.unexpectedStatus': [
+		'The service answered with HTTP {status} in place of 200',
+		CHECK_WAY,
+	],
+
 	'answer.empty': ['The service sent an empty answer', LATER],
 	'answer.webPage': ['A web page was received in place of JSON', CHECK_WAY],
 	'answer.notJson': ['The answer is not JSON', CHECK_WAY],
@@ -82,13 +92,18 @@ export const FAILURES = {
 		'It was not read to its end, as it would slow n8n down. Ask for less at a time, such as with Pagination in Options.',
 	],
 
+	'answer.tooLarge': [
+		'The answer holds too many values',
+		'It was not read, as it would slow n8n down. Ask for less at a time, such as with Pagination in Options.',
+	],
+	'answer.digitsLost': [
+		'The answer holds a number that this Node.js would round',
+		'Run n8n on Node.js 22 or newer, which keeps its digits.',
+	],
+
 	'write.unconfirmed': [
 		'The service did not confirm it: {reason}',
 		'A success names its status as "success", and what was asked for.',
-	],
-	'write.unexpected': [
-		'The request ended in an unexpected way',
-		'Please report this to the maintainers of this node.',
 	],
 	'write.underWay': ['It is being sent at this moment', 'Wait until the other run has ended.'],
 	'write.stopped': [

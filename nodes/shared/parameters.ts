@@ -1,8 +1,8 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { exactText, isObject, isPlain, isRounded, parseJson, throughJson } from '../../shared/json';
-import { Failure, type FailureId } from '../http/failure';
-import { CONTROL_CHARACTERS, toPath, toSegment } from '../http/path';
+import { Failure, type FailureId } from './failure';
+import { exactText, isObject, isPlain, throughJson } from './json';
+import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
 /** Reads a node parameter of one item; see `getNodeParameter`. */
 export type ReadParameter = (
@@ -22,7 +22,7 @@ const LONGEST_KEY = 500;
  * it may be, and what it is where it is missing; one that the operation does not have is empty, or off. Each
  * method throws a Failure that names the field.
  */
-export class Parameters {
+export class ParameterReader {
 	constructor(
 		private readonly fields: INodeProperties[],
 		private readonly evaluate: ReadParameter,
@@ -41,8 +41,8 @@ export class Parameters {
 
 	/** A whole number that is at least the smallest one of its field. */
 	count(name: string): number {
-		const { default: usual, typeOptions } = this.fieldAt(name)!;
-		const number = Math.floor(Number(this.optionalText(name) || usual));
+		const { default: byDefault, typeOptions } = this.fieldAt(name)!;
+		const number = Math.floor(Number(this.optionalText(name) || byDefault));
 		return Number.isNaN(number)
 			? this.reject('notANumber', name)
 			: Math.max(typeOptions!.minValue!, number);
@@ -172,10 +172,8 @@ export class Parameters {
 
 	private json(field: string): IDataObject {
 		const given = this.read(field);
-		const inexact: string[] = [];
-		const value = typeof given === 'string' ? parseJson(given, inexact) : given;
+		const value = typeof given === 'string' ? parsed(given) : given;
 		if (!isPlain(value)) this.reject('notAJsonObject', field);
-		if (inexact.some(isRounded)) this.reject('digitsLost', field);
 		const written = this.throughJson(field, value, this.labelOf(field));
 		return isPlain(written) ? written : this.reject('notAJsonObject', field);
 	}
@@ -235,6 +233,7 @@ export class Parameters {
 		throw failure.with({
 			description: `${failure.description} Nothing was sent for this item.`,
 			mayHaveHappened: false,
+			isSetting: true,
 		});
 	}
 }
@@ -246,6 +245,15 @@ type Problem = FailureId extends infer Id
 		? Name
 		: never
 	: never;
+
+/** Returns the value of a JSON text; undefined if it is not JSON. */
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return undefined;
+	}
+}
 
 /** What a value is that should have been a text or a list. */
 function kindOf(value: unknown): string {

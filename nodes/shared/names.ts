@@ -1,0 +1,47 @@
+import { isObject } from './json';
+
+/*
+ * Names that the nodes try where the specification shows none (§2, §4.2 and §6), in the form of `plainName`. No
+ * list grows without a real answer of the service: for all else, an error names the option to set.
+ */
+
+/** Properties that tell whether a list has more pages: flags, which are true or false. */
+export const MORE_FLAGS = ['hasmore', 'hasnext'];
+
+/** Properties that tell whether a list has more pages: links, cursors or page numbers, which are empty or not. */
+export const NEXT_LINKS = ['next', 'nextpage', 'nextcursor'];
+
+/** Properties that tell how many records a list has. */
+export const TOTALS = ['total', 'totalcount'];
+
+/** Objects in an answer, or in its `data`, that hold the properties above. */
+export const PAGE_PLACES = ['data', 'meta', 'pagination', 'links'];
+
+/** Returns the properties that may hold the ID of a record in this list, such as `users`. */
+export const idNames = (list: string): string[] => ['id', `${list.slice(0, -1)}id`];
+
+/** Property that holds the e-mail address of a user. */
+export const EMAIL = ['email'];
+
+/** Properties that hold a file in a JSON answer: a link, or base64. */
+export const FILES = ['data', 'url', 'link', 'file', 'content', 'base64'];
+
+/** Properties that hold the name of an event. */
+export const EVENT_NAMES = ['event', 'type', 'eventtype', 'eventname'];
+
+/** Properties that hold the ID of an event. */
+export const EVENT_IDS = ['id', 'eventid'];
+
+/** Returns a name in the form that names are compared in: `first_name`, `first-name` and `FirstName` are equal. */
+export function plainName(name: string): string {
+	return name.replace(/[_-]/g, '').toLowerCase();
+}
+
+/** Returns the values of the properties with one of these names, in the order of the names. */
+export function valuesNamed(value: unknown, names: readonly string[]): unknown[] {
+	if (!isObject(value)) return [];
+	const properties = Object.entries(value).map(([name, inner]) => [plainName(name), inner]);
+	return names.flatMap((name) =>
+		properties.filter(([plain]) => plain === name).map(([, inner]) => inner),
+	);
+}
