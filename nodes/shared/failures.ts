@@ -114,8 +114,16 @@ export const FAILURES = {
 		'Item {buyer} is for the same upgrade, so this one was not sent',
 		'Both have the same email and plan, and each would bill. If they are two purchases, give each a Send Once Key of its own, or switch on Allow Repeated Upgrades in Options. Nothing was sent for this item.',
 	],
+	'write.tooMany': [
+		'The run has {items} items, and at most {most} may be upgraded',
+		'Each item bills. If all of them are meant, raise Max Upgrades in Options. Nothing was sent.',
+	],
+	'write.unguarded': [
+		'Nothing was sent, because this n8n gives no protection against sending twice',
+		'It works in another way than the versions that this node was tested in. Please report this to the maintainers of this node.',
+	],
 	'write.notShown': [
-		"It was carried out, but the answer can't be shown: {reason}",
+		"It was carried out, but the answer can't be shown",
 		'The service confirmed it, so do not send it again. Please report this to the maintainers of this node.',
 	],
 
@@ -123,17 +131,9 @@ export const FAILURES = {
 		'The key could not be claimed, so nothing was sent',
 		'Send Once Key needs a saved workflow and a database of n8n that can be written. It does not work in a tool, nor where n8n runs single nodes.',
 	],
-	'key.unsettled': [
-		'Another execution has claimed this key, and no success is stored for it',
-		'That execution is still running, was ended before the answer came, or got an answer that leaves the outcome open. Find out whether it was carried out. If it was not, switch on Send Unsettled Keys Again in Options for one run.',
-	],
-	'key.held': [
-		'The payment provider refused this purchase before, and no success is stored for it',
-		'Contact your account manager. When the cause is settled, switch on Send Unsettled Keys Again in Options for one run.',
-	],
-	'key.otherRequest': [
-		'This Send Once Key was used for another request',
-		'A key stands for one request of one account: its Base URL, Private Key, operation, path and content. It is never sent for another one. Use a key that no other request has, such as the ID of the payment. Nothing was sent for this item.',
+	'key.claimed': [
+		'This key was claimed before, and no success of this request is stored for it',
+		'Another execution is sending it, its outcome is unknown, it was refused until a person acts, or the key was used for another request. Find out whether it was carried out. If it was not, send it with a new key, such as one that ends in -2. Nothing was sent.',
 	],
 
 	'network.hostUnknown': [

@@ -98,13 +98,13 @@ export class ParameterReader {
 
 	/**
 	 * The body of a request whose fields the specification does not show: see `bodyFields`.
-	 * @param own what fields of the operation's own have set, which the user can't set again
+	 * @param own set by fields of the operation's own; the user can't set these to other values
 	 */
 	body(own: IDataObject = {}): IDataObject {
 		const isJson = this.choice('specifyBody') === 'json';
 		const field = isJson ? 'jsonBody' : 'bodyFields';
 		const body = isJson ? this.json(field) : this.bodyFields(field);
-		const name = Object.keys(own).find((one) => Object.hasOwn(body, one));
+		const name = Object.keys(own).find((one) => Object.hasOwn(body, one) && body[one] !== own[one]);
 		if (name !== undefined) this.reject('sameName', field, { name });
 		return { ...own, ...body };
 	}

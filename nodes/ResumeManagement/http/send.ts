@@ -8,6 +8,7 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
+import { withCancelSignal } from '../../shared/engine';
 import type { Secrets } from '../../shared/secrets';
 import { withRetries, withRetryAfter } from './attempts';
 import { CREDENTIAL_TYPE, type Credential } from './credential';
@@ -157,18 +158,18 @@ async function send(
 		...(file && { headers: UNPACKED }),
 		encoding: 'stream',
 		returnFullResponse: true,
+		abortSignal: signal,
 		// n8n sends a 401 again, and throws the service's reason away, unless HTTP errors are let through.
 		ignoreHttpStatusErrors: true,
 		// n8n forwards the Authentication header to wherever a redirect leads.
 		disableFollowRedirect: true,
 		...http,
-		...onThisMachine(url, http),
+		...onThisMachine(url),
 	};
 	let answer: IN8nHttpFullResponse;
 	try {
 		answer = (await context.helpers.httpRequestWithAuthentication.call(
-			// n8n overwrites `abortSignal` with what its context says.
-			Object.create(context, { getExecutionCancelSignal: { value: () => signal } }),
+			withCancelSignal(context, signal),
 			CREDENTIAL_TYPE,
 			options,
 			{ credentialsDecrypted: credential.decrypted },
@@ -192,16 +193,21 @@ export function discard(body: Readable, abort: AbortController): void {
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * A Base URL without TLS is one of this machine, and the request must not leave it: n8n's environment may name
- * a proxy, which could read the key. A socket that is bound to the loopback address reaches no other machine.
- * (n8n 1 has no such setting: docs/credentials.md.)
- * @throws Failure where the user's own proxy is elsewhere
+ * Refuses a proxy that could read the key: a Base URL without TLS is one of this machine.
+ * @throws Failure
  */
-function onThisMachine(url: string, { proxy }: HttpSettings): Partial<IHttpRequestOptions> {
+export function refuseProxyElsewhere(baseUrl: string, { proxy }: HttpSettings): void {
+	const isElsewhere = typeof proxy === 'object' && !LOOPBACK.test(proxy.host);
+	if (!isElsewhere || !baseUrl.startsWith('http:')) return;
+	throw new Failure('network.proxyElsewhere', {}, { mayHaveHappened: false, isSetting: true });
+}
+
+/**
+ * Keeps a request without TLS on this machine: n8n's environment may name a proxy, which could read the key. A socket
+ * that is bound to the loopback address reaches no other machine. (n8n 1 has no such setting: docs/credentials.md.)
+ */
+function onThisMachine(url: string): Partial<IHttpRequestOptions> {
 	if (!url.startsWith('http:')) return {};
-	if (typeof proxy === 'object' && !LOOPBACK.test(proxy.host)) {
-		throw new Failure('network.proxyElsewhere', {}, { mayHaveHappened: false });
-	}
 	const isV6 = new URL(url).hostname === '[::1]';
 	const agentOptions = { localAddress: isV6 ? '::1' : '127.0.0.1', family: isV6 ? 6 : 4 };
 	return { agentOptions: agentOptions as IHttpRequestOptions['agentOptions'] };

@@ -1,8 +1,8 @@
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
-/** Fields that several operations share. Each operation's own stand in its file. */
+/* Fields that several operations share. Each operation's own fields stand in its file. */
 
-/** Its mode By Email goes with `usersList`. */
+/** Goes with `usersList`, for its mode By Email. */
 export const userId: INodeProperties = {
 	displayName: 'User',
 	name: 'userId',
@@ -96,7 +96,7 @@ export const bodyFields: INodeProperties[] = [
 		],
 		default: 'fields',
 		description:
-			'How to enter what is sent. Your account manager knows which fields the service expects.',
+			'How to enter the body. Ask your account manager which fields the service expects.',
 	},
 	{
 		displayName: 'Body Fields',
@@ -142,18 +142,7 @@ export const sendOnceKey: INodeProperties = {
 	placeholder: 'e.g. {{ $json.paymentId }}',
 	displayOptions: { hide: { '@tool': [true] } },
 	description:
-		'What this item stands for, such as the ID of a payment, never the email. The key is sent at most once in this workflow, across executions, retries and restarts. An item with the same key and the same request then gives alreadySent: true; any other request with this key is an error.',
-};
-
-/** Offered beside {@link sendOnceKey}: for keys whose outcome a person has settled. */
-export const sendUnsettledKeysAgain: INodeProperties = {
-	displayName: 'Send Unsettled Keys Again (May Bill)',
-	name: 'sendUnsettledKeysAgain',
-	type: 'boolean',
-	default: false,
-	displayOptions: { hide: { '@tool': [true] } },
-	description:
-		'Whether to send an item again whose Send Once Key was claimed before, and for which no success is stored. It may bill a second time: switch it on for one run, after you have found out that nothing was done, and while no other execution uses the key.',
+		'ID of what this item is for, such as a payment, never the email. The node sends a key at most once in this workflow, across executions, retries and restarts. The same request with this key then returns alreadySent: true. Any other request with it is an error.',
 };
 
 const maxParallelRequests: INodeProperties = {

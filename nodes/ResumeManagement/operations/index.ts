@@ -16,6 +16,7 @@ import { download } from './resume/download';
 import { get as getResume } from './resume/get';
 import { getAll as getAllResumes } from './resume/getAll';
 import { getScore } from './resume/getScore';
+import { connect } from './user/connect';
 import { get as getUser } from './user/get';
 import { getAll as getAllUsers } from './user/getAll';
 import { getToken } from './user/getToken';
@@ -54,7 +55,7 @@ export const resources: Resource[] = [
 			value: 'user',
 			description: 'A user of the service, with resumes and a plan',
 		},
-		operations: [getUser, getAllUsers, getToken],
+		operations: [connect, getUser, getAllUsers, getToken],
 		defaultOperation: getAllUsers.value,
 	},
 ];

@@ -1,13 +1,13 @@
-import type { ParameterReader } from '../../shared/parameters';
-import type { Pagination } from './pages';
 import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-workflow';
 
+import type { ParameterReader } from '../../shared/parameters';
 import type { Credential } from '../http/credential';
 import type { AnswerBody } from '../http/judge';
 import type { HttpRequest } from '../http/send';
 import type { ItemSettings } from '../output/items';
 import type { ListSettings } from '../output/list';
 import type { FileSettings } from './file';
+import type { Pagination } from './pages';
 
 /** How an item's answer becomes items, from its parameters. */
 export type Output =
@@ -15,7 +15,7 @@ export type Output =
 	| ({ kind: 'list'; pagination?: Pagination } & ListSettings)
 	| ({ kind: 'file' } & FileSettings);
 
-/** A user of whom an item knows the e-mail address alone, and how the list of users is to be read. */
+/** A user whose e-mail address an item gives in place of the ID, and how the list of users is to be read. */
 export interface UserByEmail {
 	email: string;
 	/** Where an answer holds the list; '' to find it. */
@@ -31,26 +31,16 @@ export interface Purchase {
 	mayRepeat: boolean;
 }
 
-/** An item's settings for a write, beside its request. */
-export interface WriteSettings {
-	/** Identifies the request across executions: see `claims.ts`. '' where the user set none. */
-	sendOnceKey?: string;
-	/** Whether to send a key again whose outcome a person has settled. */
-	sendUnsettledAgain?: boolean;
-	/** Whether to return what would be sent instead of sending it. */
-	preview?: boolean;
-	purchase?: Purchase;
-}
-
 /** What an operation reads from one item's parameters, beside what `readCall` reads for all operations. */
-export interface RequestParts extends Pick<WriteSettings, 'preview' | 'purchase'> {
+export interface RequestParts {
 	/** If the item chooses it. */
 	method?: IHttpRequestMethods;
 	/** Sent as JSON, also when empty. */
 	body?: IDataObject;
 	isoTimestamps?: string[];
-	/** What n8n's editor shows above the output when the item has succeeded. */
-	hint?: string;
+	/** Whether to return what would be sent instead of sending it. */
+	preview?: boolean;
+	purchase?: Purchase;
 }
 
 /**
@@ -65,35 +55,38 @@ export interface Operation {
 	action: string;
 	/** Also read by AI agents, so it says what the operation changes or bills. */
 	description: string;
-	/** What assistants that build workflows are told when they choose the operation. */
+	/** Told to assistants that build workflows when they choose the operation. */
 	builderHint?: string;
-	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` has what stands for `:names`. */
+	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` has what replaces `:names`. */
 	method: IHttpRequestMethods;
 	path: string;
 	/** Whether the service changes something: see `write.ts`. */
 	write?: boolean;
-	/** What comes back: one record, a list of them, or a file that is streamed into n8n's binary store. */
+	/** The answer: one record, a list of them, or a file that is streamed into n8n's binary store. */
 	answer: 'record' | 'list' | 'file';
 	fields: INodeProperties[];
+	/** The name of the field that says how many items a run may have. */
+	maxItems?: string;
 	/**
 	 * Reads and checks what one item's parameters say of the request and no other operation has.
 	 * @throws Failure naming the field; nothing was sent then
 	 */
 	read?(parameters: ParameterReader): RequestParts;
 	/**
-	 * Of a write: says why an answer with the status "success" does not confirm what was asked for.
+	 * Says why an answer with the status "success" does not confirm a write.
 	 * @param sent the request's body
 	 */
-	unconfirmed?(answer: AnswerBody, sent: IDataObject, httpStatus: number): string | undefined;
+	unconfirmed?(answer: AnswerBody, sent: IDataObject): string | undefined;
 }
 
 /** All that an item asks for, as plain data: every expression has been evaluated. */
-export interface Call extends WriteSettings {
+export interface Call extends Pick<RequestParts, 'body' | 'preview' | 'purchase'> {
 	/** Of the item. */
 	index: number;
 	operation: Operation;
 	credential: Credential;
 	request: HttpRequest;
 	output: Output;
-	hint?: string;
+	/** Identifies the request across executions: see `claims.ts`. '' if the user set none. */
+	sendOnceKey?: string;
 }

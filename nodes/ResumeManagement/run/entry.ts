@@ -1,4 +1,4 @@
-import { NodeApiError, NodeConnectionTypes, NodeOperationError } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type {
 	IExecuteFunctions,
 	IExecutePaginationFunctions,
@@ -6,210 +6,241 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { Credentials, readCredential } from '../http/credential';
+import { identityOfWrite, isTool } from '../../shared/engine';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
-import { shape } from '../output/shape';
-import type { Call, Operation } from './call';
-import { type ClaimContext, Claims } from './claims';
-import { runInOrder } from './gate';
 import { ParameterReader, type ReadParameter } from '../../shared/parameters';
+import { Credentials, readCredential } from '../http/credential';
+import { type Answer, shape } from '../output/shape';
+import type { Call, Operation } from './call';
+import { Claims } from './claims';
+import { type Gate, runInOrder } from './gate';
 import { perform, type Run } from './perform';
 import { readCall } from './read';
-import { readRequestOptions } from './requestOptions';
+import { type RequestOptions, toBatch } from './requestOptions';
 import { Users } from './users';
-import { type Done, type Journal, journalOf, type Write } from './write';
+import { type Journal, journalOf, type Write } from './write';
 
 type Context = IExecuteFunctions | IExecutePaginationFunctions;
 
-/** A node's description can't show a notice for this setting before a run. */
-const RETRY_ON_FAIL =
-	'Retry On Fail is on. Within this execution, it does not send an item again that has succeeded or may have. A new execution does, also one that is started with Retry in the list of executions, unless Send Once Key is set.';
+/** A run, with n8n's settings of the node. */
+interface NodeRun extends Run {
+	node: INode;
+	/** Whether a failed item is returned as data, so that the run goes on. */
+	continues: boolean;
+	/** Undefined for reads. */
+	journal?: Journal;
+	/** Reads the operation's parameters of an item. */
+	parameters(index: number): ParameterReader;
+	requestOptions(index: number): RequestOptions;
+}
 
 /**
- * n8n enters in two ways. This one, of its `customOperations`, is a workflow's run: n8n's own loop over
- * declarative nodes would start all items at once, and evaluate each parameter twice
- * (n8n-core/src/execution-engine/routing-node.ts).
- * @returns one output; n8n moves the items with an `error` to the error output where there is one
- * @throws NodeApiError or NodeOperationError under On Error = Stop alone
+ * Runs the operation for all items of a workflow's run: n8n's own loop over declarative nodes would start all of them
+ * at once, and evaluate each parameter twice (n8n-core/src/execution-engine/routing-node.ts).
+ * @returns one output; n8n moves the items with an `error` to the error output if there is one
+ * @throws NodeApiError or NodeOperationError, only under On Error = Stop
  */
 export async function runItems(
 	this: IExecuteFunctions,
 	operation: Operation,
 ): Promise<INodeExecutionData[][]> {
-	const node = this.getNode();
-	const goesOn = goesOnAfterFailure(this);
-	const outputs = new Array<INodeExecutionData[]>(this.getInputData().length);
-	const indexes = [...outputs.keys()];
-	const journal = operation.write ? journalOf(this.getExecuteData()) : undefined;
-	const settle = async (index: number, outcome: () => Promise<Done>) => {
-		try {
-			outputs[index] = itemsOf(await outcome(), index);
-		} catch (error) {
-			if (!goesOn) throw toNodeError(node, error, index);
-			outputs[index] = [failedItem(error, index)];
-		}
-	};
+	const indexes = [...this.getInputData().keys()];
+	const outputs = new Map<number, INodeExecutionData[]>();
+	const hints = new Set<string>();
+	const run = startRun(this, operation, {
+		credentials: new Credentials(this),
+		hint: (message) => void hints.add(message),
+		evaluate: (index) => (name, fallback, options) =>
+			this.getNodeParameter(name, index, fallback, options),
+	});
 	try {
-		await settleAll(this, operation, indexes, settle, journal);
+		await settleAll(run, indexes, outputs);
 	} catch (error) {
-		if (!goesOn)
-			throw journal ? withProgress(node, error, journal, indexes) : toNodeError(node, error, 0);
+		if (!run.continues) throw withProgress(run, error, indexes);
 		// What stops the run concerns each item that has no outcome yet. If the node threw under
 		// On Error = Continue, n8n would hand its input items on as if they had succeeded.
-		for (const index of indexes) outputs[index] ??= [failedItem(error, index)];
+		for (const index of indexes) {
+			if (!outputs.has(index)) outputs.set(index, [failedItem(error, index)]);
+		}
 	}
-	return [outputs.flat()];
-}
-
-/** @param settle takes in what came of an item */
-async function settleAll(
-	context: IExecuteFunctions,
-	operation: Operation,
-	indexes: number[],
-	settle: (index: number, outcome: () => Promise<Done>) => Promise<void>,
-	journal?: Journal,
-): Promise<void> {
-	const node = context.getNode();
-	const settled = new Set(indexes.filter((index) => journal?.write(index).isSettled));
-	const open = indexes.filter((index) => !settled.has(index));
-	// What an earlier attempt has settled comes before anything that can fail in this one.
-	for (const index of settled) await settle(index, async () => journal!.write(index).outcome());
-	const hints = new Set<string>(journal && node.retryOnFail ? [RETRY_ON_FAIL] : []);
-	const evaluate = (index: number) =>
-		((name, fallback, options) =>
-			context.getNodeParameter(name, index, fallback, options)) as ReadParameter;
-	const { run, gate, read } = start(context, operation, evaluate, {
-		credentials: new Credentials(context as never),
-		hint: (message) => void hints.add(message),
-		journal,
-	});
-	// Where a failure stops the node, a write is sent only when all items are known to be valid.
-	const calls: Call[] = [];
-	for (const index of journal && !goesOnAfterFailure(context) ? open : []) {
-		const fail = (error: unknown) => Promise.reject(toNodeError(node, error, index));
-		calls.push(await read(index).catch(fail));
-	}
-	await runInOrder(open.length, gate, async (position) => {
-		const index = open[position]!;
-		await settle(index, async () => {
-			return await perform(run, calls[position] ?? (await read(index)), journal?.write(index));
-		});
-	});
+	const shown = [...hints].map((message) => ({ message, location: 'outputPane' as const }));
 	// Missing in n8n 1.85.
-	context.addExecutionHints?.(
-		...Array.from(hints, (message) => ({ message, location: 'outputPane' as const })),
-	);
+	this.addExecutionHints?.(...shown);
+	return [indexes.flatMap((index) => outputs.get(index)!)];
 }
 
 /**
- * What the items of a run share, and how one of them is read.
- * @param evaluate for an item's index, reads its parameters
- * @param journal refuses what another item buys, too
- */
-function start(
-	context: Context,
-	operation: Operation,
-	evaluate: (index: number) => ReadParameter,
-	{ credentials, hint, journal }: Pick<Run, 'credentials' | 'hint'> & { journal?: Journal },
-) {
-	const cancelled = context.getExecutionCancelSignal();
-	const { settings: http, batch } = readRequestOptions(evaluate(0)('requestOptions', {}) as object);
-	const sender = { context, cancelled };
-	const users = new Users(sender, hint);
-	const claims = new Claims(context as ClaimContext, hint, cancelled);
-	const run: Run = { http, operation, sender, credentials, users, claims, hint };
-	const parameters = (index: number) => new ParameterReader(operation.fields, evaluate(index));
-	const limit = operation.write ? 1 : parameters(0).count('options.maxParallelRequests');
-	const read = async (index: number) => {
-		const call = await readCall(run, parameters(index), index);
-		journal?.refuseRepeated(call);
-		return call;
-	};
-	return { run, gate: { limit, batch, signal: cancelled }, read };
-}
-
-/** An error that stops the node, with which writes it has carried out before. */
-function withProgress(node: INode, error: unknown, journal: Journal, indexes: number[]): unknown {
-	if (indexes.length === 1) return error;
-	const isOurs = error instanceof NodeApiError || error instanceof NodeOperationError;
-	if (!isOurs && !indexes.some((index) => journal.write(index).isDone)) return error;
-	const told = isOurs ? error : new NodeOperationError(node, error as Error);
-	const progress = journal.progress(indexes, told.context.itemIndex as number | undefined);
-	told.description = `${told.description ?? ''} ${progress}`.trim();
-	return told;
-}
-
-/**
- * The other way, of n8n's loop over declarative nodes, which starts all items at once: an AI agent's
- * tools come through it (n8n-core's get-input-connection-data.ts), and what calls a node's `execute`
+ * Runs the operation for one item, on n8n's other way in: its loop over declarative nodes, which starts all items at
+ * once. The tools of AI agents come this way (n8n-core's get-input-connection-data.ts), and what calls a node's `execute`
  * itself, such as n8n's step executor (V1StepExecutor of @n8n/node-engine-compatibility).
  * @param operation undefined for one that is not the node's, such as n8n's Custom API Call
- * @throws NodeApiError or NodeOperationError under On Error = Stop, and for an unknown operation
+ * @throws NodeApiError or NodeOperationError, under On Error = Stop and for an unknown operation
  */
 export async function runItem(
 	this: IExecutePaginationFunctions,
 	operation?: Operation,
 ): Promise<INodeExecutionData[]> {
-	const node = this.getNode();
 	const index = this.getItemIndex();
-	if (!operation) throw toNodeError(node, new Failure('parameter.operation'), index);
-	const goesOn = goesOnAfterFailure(this);
-	const outcome = async (journal?: Journal, write?: Write): Promise<Done> => {
-		if (write?.isSettled) return write.outcome();
-		const evaluate = () =>
-			((name, fallback, options) =>
-				this.getNodeParameter(name, fallback, options)) as ReadParameter;
-		const { run, read } = start(this, operation, evaluate, {
-			credentials: { read: async () => await readCredential(this) },
-			hint: () => {},
-			// Each call of a tool is a purchase of its own.
-			journal: isTool(node) ? undefined : journal,
-		});
-		return await perform(run, await read(index), write);
+	if (!operation) {
+		const facts = { isSetting: true, mayHaveHappened: false };
+		throw toNodeError(this.getNode(), new Failure('parameter.operation', {}, facts), index);
+	}
+	const run = startRun(this, operation, {
+		credentials: { read: async () => await readCredential(this) },
+		hint: () => {},
+		evaluate: () => (name, fallback, options) => this.getNodeParameter(name, fallback, options),
+	});
+	return await settle(run, index, async () => {
+		return await outcomeOf(run, index, run.journal?.of(identityOfWrite(this)));
+	});
+}
+
+/** @param more the differences of the two ways in; `evaluate` reads the parameters of an item */
+function startRun(
+	context: Context,
+	operation: Operation,
+	more: Pick<Run, 'credentials' | 'hint'> & { evaluate(index: number): ReadParameter },
+): NodeRun {
+	const { credentials, hint, evaluate } = more;
+	const node = context.getNode();
+	const sender = { context, cancelled: context.getExecutionCancelSignal() };
+	return {
+		operation,
+		sender,
+		credentials,
+		users: new Users(sender, hint),
+		claims: new Claims(context, hint, sender.cancelled),
+		hint,
+		node,
+		// A tool's error is told to its agent: of what a tool throws, version 2 of n8n's AI Agent tells the model
+		// nothing, and version 3 the message without the advice; in n8n 1 it ends the execution.
+		continues: context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
+		journal: operation.write ? journalOf(context) : undefined,
+		parameters: (index) => new ParameterReader(operation.fields, evaluate(index)),
+		requestOptions: (index) => evaluate(index)('requestOptions', {}) as RequestOptions,
 	};
+}
+
+/**
+ * Settles the items of a run: reads side by side, writes one after the other.
+ * @param outputs takes in the items of each
+ * @throws NodeApiError, NodeOperationError, or a Failure that concerns all items
+ */
+async function settleAll(
+	run: NodeRun,
+	indexes: number[],
+	outputs: Map<number, INodeExecutionData[]>,
+): Promise<void> {
+	const { journal, node } = run;
+	const settleItem = async (index: number, call?: Call) => {
+		const outcome = async () => await outcomeOf(run, index, journal?.of(index), call);
+		outputs.set(index, await settle(run, index, outcome));
+	};
+	const isFinal = (index: number) => journal?.of(index).isFinal === true;
+	const open = indexes.filter((index) => !isFinal(index));
+	// The results of an earlier attempt come before anything that can fail in this one.
+	for (const index of indexes.filter(isFinal)) await settleItem(index);
+	if (journal && node.retryOnFail) run.hint(retryHint(run.operation));
+	refuseTooMany(run, indexes.length);
+	const gate = readGate(run);
+	const calls = await prepare(run, open);
+	await runInOrder(open.length, gate, async (position) => {
+		await settleItem(open[position]!, calls[position]);
+	});
+}
+
+/** Returns the items of an outcome. */
+async function settle(
+	run: NodeRun,
+	index: number,
+	outcome: () => Promise<Answer>,
+): Promise<INodeExecutionData[]> {
 	try {
-		if (!operation.write) return itemsOf(await outcome(), index);
-		const journal = journalOf(this.getExecuteData());
-		// An agent's calls are all its item 0, and each has arguments of its own.
-		const key = isTool(node) ? this.getInputData(0, NodeConnectionTypes.AiTool).json : index;
-		const write = journal.write(key);
-		const stops = !goesOn && !isTool(node);
-		return await journal.inTurn(write, stops, async () =>
-			itemsOf(await outcome(journal, write), index),
-		);
+		return itemsOf(run, await outcome(), index);
 	} catch (error) {
-		if (!goesOn) throw toNodeError(node, error, index);
+		if (!run.continues) throw toNodeError(run.node, error, index);
 		return [failedItem(error, index)];
 	}
 }
 
 /**
- * Whether a failed item is returned as data. A tool's is told to its agent: of what a tool throws, version 2 of n8n's
- * AI Agent tells the model nothing, and version 3 the message without the advice; on n8n 1.x it ends
- * the execution.
+ * Reads what an item asks for, and does it.
+ * @param write of the item; undefined for reads
+ * @param call if it was read before
  */
-function goesOnAfterFailure(context: Context): boolean {
-	const node = context.getNode();
-	return context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow');
+async function outcomeOf(run: NodeRun, index: number, write?: Write, call?: Call): Promise<Answer> {
+	const { journal, node, continues } = run;
+	const outcome = async () => await perform(run, call ?? (await readItem(run, index)), write);
+	if (!journal || !write) return await outcome();
+	const stops = !continues && !isTool(node);
+	return await journal.oneAtATime(write, stops, async () =>
+		write.isFinal ? write.outcome() : await outcome(),
+	);
 }
 
-/** Tools have a type of their own (n8n/src/tool-generation/ai-tools.ts). */
-function isTool({ type }: INode): boolean {
-	return type.endsWith('Tool');
+async function readItem(run: NodeRun, index: number): Promise<Call> {
+	const call = await readCall(run, run.parameters(index), run.requestOptions(index), index);
+	// Each call of a tool is a purchase of its own.
+	if (!isTool(run.node)) run.journal?.refuseRepeated(call);
+	return call;
+}
+
+/** Reads all writes before the first is sent, if a failure stops the node: then all of them are known to be valid. */
+async function prepare(run: NodeRun, indexes: number[]): Promise<Call[]> {
+	const calls: Call[] = [];
+	for (const index of run.journal && !run.continues ? indexes : []) {
+		const fail = (error: unknown) => Promise.reject(toNodeError(run.node, error, index));
+		calls.push(await readItem(run, index).catch(fail));
+	}
+	return calls;
+}
+
+/** Parallelism and batches are settings of the first item. */
+function readGate({ operation, sender, ...run }: NodeRun): Gate {
+	return {
+		limit: operation.write ? 1 : run.parameters(0).count('options.maxParallelRequests'),
+		batch: toBatch(run.requestOptions(0)),
+		signal: sender.cancelled,
+	};
+}
+
+/**
+ * Refuses a run of too many items, which were mostly wired in by mistake.
+ * @throws Failure
+ */
+function refuseTooMany({ operation, parameters }: NodeRun, items: number): void {
+	const most = operation.maxItems ? parameters(0).count(operation.maxItems) : Infinity;
+	if (items <= most) return;
+	throw new Failure('write.tooMany', { items, most }, { mayHaveHappened: false, isSetting: true });
+}
+
+/** A node's description can't show a notice for this setting before a run. */
+function retryHint({ fields }: Operation): string {
+	const unless = fields.some(({ name }) => name === 'sendOnceKey')
+		? ', unless Send Once Key is set'
+		: '';
+	return `Retry On Fail is on. Within this execution, the node does not send an item again that has succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unless}.`;
+}
+
+/** Returns an error that stops the node, with the writes that it has carried out before. */
+function withProgress({ node, journal }: NodeRun, error: unknown, indexes: number[]): unknown {
+	const stopped = error instanceof Failure ? toNodeError(node, error) : error;
+	if (!journal || indexes.length === 1) return stopped;
+	const isOurs = stopped instanceof NodeApiError || stopped instanceof NodeOperationError;
+	if (!isOurs && !indexes.some((index) => journal.of(index).isDone)) return stopped;
+	const shown = isOurs ? stopped : new NodeOperationError(node, stopped as Error);
+	const progress = journal.progress(indexes, shown.context.itemIndex as number | undefined);
+	shown.description = `${shown.description ?? ''} ${progress}`.trim();
+	return shown;
 }
 
 /** @throws Failure for a write that was carried out, and whose answer can't be made into items */
-function itemsOf({ call, answer }: Done, item: number): INodeExecutionData[] {
+function itemsOf(run: NodeRun, answer: Answer, item: number): INodeExecutionData[] {
 	try {
 		return shape(answer).map((output) => ({ ...output, pairedItem: { item } }));
 	} catch (error) {
-		throw notShown(error as Error, call);
+		throw run.journal ? new Failure('write.notShown', {}, { outcome: 'applied' }) : error;
 	}
-}
-
-function notShown(error: Error, { operation }: Call): Error {
-	if (!operation.write) return error;
-	return new Failure('write.notShown', { reason: error.message }, { outcome: 'applied' });
 }
 
 function failedItem(error: unknown, item: number): INodeExecutionData {

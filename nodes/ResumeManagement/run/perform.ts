@@ -1,21 +1,18 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { hideSecrets } from '../../shared/secrets';
 import { requestAnswer } from '../http/answer';
 import type { Credential } from '../http/credential';
-import { type Unconfirmed, unconfirmedByStatus } from '../http/judge';
-import { exchange, type HttpSettings, type Sender } from '../http/send';
-import { storeFile } from './file';
-import { readList } from './pages';
+import { type AnswerBody, unconfirmedByStatus } from '../http/judge';
+import { exchange, type Sender } from '../http/send';
 import type { Answer } from '../output/shape';
 import type { Call, Operation } from './call';
 import type { Claims } from './claims';
+import { storeFile } from './file';
+import { readList } from './pages';
 import type { Users } from './users';
-import type { Done, Write } from './write';
+import type { Write } from './write';
 
 /** What the items of a run share. */
 export interface Run {
-	http: HttpSettings;
 	operation: Operation;
 	sender: Sender;
 	credentials: { read(itemIndex: number): Promise<Credential> };
@@ -27,25 +24,25 @@ export interface Run {
 
 /**
  * Does what an item asks for: the stage that talks to the service.
- * @param write where it stands for the item's life as a write
+ * @param write the item's entry in the journal; undefined for reads
  * @throws Failure
  */
-export async function perform(run: Run, call: Call, write?: Write): Promise<Done> {
-	if (call.preview) return { call, answer: previewOf(call) };
-	if (!write) return { call, answer: await request(run, call) };
-	return await write.carryOut(call, async () => {
+export async function perform(run: Run, call: Call, write?: Write): Promise<Answer> {
+	if (call.preview) return await preview(run, call);
+	if (!write) return await request(run, call);
+	return await write.send(async () => {
 		if (!call.sendOnceKey) return await request(run, call);
 		return await run.claims.sendOnce(call, async () => await request(run, call));
 	});
 }
 
 async function request(run: Run, call: Call): Promise<Answer> {
-	const { credential, output, operation } = call;
+	const { credential, output } = call;
 	switch (output.kind) {
 		case 'record': {
-			const unconfirmed = operation.write ? unconfirmedBy(call) : undefined;
-			const { body } = await requestAnswer(run.sender, credential, call.request, unconfirmed);
-			if (call.hint) run.hint(call.hint);
+			const { body } = await requestAnswer(run.sender, credential, call.request, (answer) =>
+				unconfirmed(answer, call),
+			);
 			return { kind: 'record', body, settings: output };
 		}
 		case 'list': {
@@ -64,18 +61,18 @@ async function request(run: Run, call: Call): Promise<Answer> {
 	}
 }
 
-function unconfirmedBy({ operation, request: { body = '{}' } }: Call): Unconfirmed {
-	const sent = JSON.parse(body) as IDataObject;
-	return (answer) => unconfirmedByStatus(answer) ?? operation.unconfirmed?.(answer, sent, 200);
+/** Says why an answer does not confirm a write. Secrets are hidden in the answer, so they are in what was sent. */
+function unconfirmed(answer: AnswerBody, { operation, body = {}, credential }: Call) {
+	if (!operation.write) return undefined;
+	const sent = hideSecrets(body, credential.secrets);
+	return unconfirmedByStatus(answer) ?? operation.unconfirmed?.(answer, sent);
 }
 
-/** What would be sent, without the key. */
-function previewOf({ request: { method, path, body }, credential }: Call): Answer {
-	const shown = {
-		preview: true,
-		method,
-		path,
-		...(body && { body: JSON.parse(body) as IDataObject }),
-	};
-	return { kind: 'json', json: hideSecrets(shown, credential.secrets) };
+/** Returns what would be sent, without the key. */
+async function preview({ claims }: Run, call: Call): Promise<Answer> {
+	const { request, body, credential, sendOnceKey } = call;
+	if (sendOnceKey) await claims.check();
+	const { method, path } = request;
+	const json = { preview: true, method, path, ...(body && { body }) };
+	return { kind: 'json', json: hideSecrets(json, credential.secrets) };
 }

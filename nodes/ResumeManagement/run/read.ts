@@ -1,59 +1,61 @@
-import type { Pagination } from './pages';
-import type { Output } from './call';
-import type { Call, Operation, UserByEmail } from './call';
 import type { ParameterReader } from '../../shared/parameters';
+import { refuseProxyElsewhere } from '../http/send';
+import type { Call, Operation, Output, UserByEmail } from './call';
+import type { Pagination } from './pages';
 import type { Run } from './perform';
+import { type RequestOptions, toHttpSettings } from './requestOptions';
 
 /** How often a write is repeated that was proved not to have happened. */
 const WRITE_RETRIES = 2;
 
 /**
- * Reads and checks all that an item says: its parameters, its credential, and the user behind an e-mail
+ * Reads and checks all that an item asks for: its parameters, its credential, and the user behind an e-mail
  * address.
+ * @param options the item's Request Options
  * @throws Failure, or what n8n throws for an expression; what the item asks for was not sent then
  */
 export async function readCall(
 	run: Run,
 	parameters: ParameterReader,
+	options: RequestOptions,
 	index: number,
 ): Promise<Call> {
 	const { operation } = run;
+	const { write = false, answer } = operation;
 	const [, name = ''] = /:(\w+)/.exec(operation.path) ?? [];
 	const value = name && PATH_VALUES[name]!(parameters);
 	const query = parameters.query();
-	const { method, body, isoTimestamps, ...settings } = operation.read?.(parameters) ?? {};
-	const key = operation.write && {
-		sendOnceKey: parameters.sendOnceKey(),
-		sendUnsettledAgain: parameters.flag('options.sendUnsettledKeysAgain'),
-	};
-	const output = OUTPUTS[operation.answer](parameters, operation, isoTimestamps);
-	const retries = operation.write ? WRITE_RETRIES : parameters.count('options.retries');
+	const { method, body, isoTimestamps, ...parts } = operation.read?.(parameters) ?? {};
+	const sendOnceKey = write ? parameters.sendOnceKey() : undefined;
+	const output = OUTPUTS[answer](parameters, operation, isoTimestamps);
+	const retries = write ? WRITE_RETRIES : parameters.count('options.retries');
+	const http = toHttpSettings(options);
 	const credential = await run.credentials.read(index);
+	refuseProxyElsewhere(credential.baseUrl, http);
 	const segment =
-		typeof value === 'string'
-			? value
-			: await run.users.idOf(value, credential, { retries, http: run.http });
+		typeof value === 'string' ? value : await run.users.idOf(value, credential, { retries, http });
 	return {
-		...settings,
-		...key,
+		...parts,
 		index,
 		operation,
 		credential,
+		body,
+		sendOnceKey,
 		request: {
 			method: method ?? operation.method,
 			path: operation.path.replace(`:${name}`, () => segment),
 			query,
 			...(body && { body: JSON.stringify(body) }),
-			write: operation.write ?? false,
+			write,
 			retries,
-			file: operation.answer === 'file',
-			http: run.http,
+			file: answer === 'file',
+			http,
 		},
 		output,
 	};
 }
 
-/** What stands for the names in the specification's paths (§4), percent-encoded, or how it is to be found. */
+/** Reads what replaces the names in the specification's paths (§4), percent-encoded, or how it is to be found. */
 const PATH_VALUES: Record<string, (parameters: ParameterReader) => string | UserByEmail> = {
 	userID: (parameters) => {
 		const user = parameters.idOrEmail('userId');
@@ -65,7 +67,7 @@ const PATH_VALUES: Record<string, (parameters: ParameterReader) => string | User
 	path: (parameters) => parameters.path('path'),
 };
 
-/** For each kind of answer: which parameters it takes. */
+/** Reads the parameters of each kind of answer. */
 const OUTPUTS: Record<
 	Operation['answer'],
 	(parameters: ParameterReader, operation: Operation, isoTimestamps?: string[]) => Output

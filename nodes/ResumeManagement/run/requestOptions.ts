@@ -3,16 +3,10 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 import { decoded } from '../../shared/path';
 import type { HttpSettings } from '../http/send';
+import type { Gate } from './gate';
 
-/** What n8n's own Request Options come to, for all items of a run. Times are in milliseconds. */
+/** n8n's own Request Options (n8n-core/src/nodes-loader/constants.ts). Times are in milliseconds. */
 export interface RequestOptions {
-	settings: HttpSettings;
-	/** Starts at most `size` requests each `interval`. */
-	batch?: { size: number; interval: number };
-}
-
-/** The shape of n8n's parameter (n8n-core/src/nodes-loader/constants.ts). */
-export interface RequestOptionsParameter {
 	batching?: { batch?: { batchSize?: number; batchInterval?: number } };
 	allowUnauthorizedCerts?: boolean;
 	proxy?: string;
@@ -22,33 +16,35 @@ export interface RequestOptionsParameter {
 /** Milliseconds; Node.js fires a longer timer at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
-/** @throws Failure when Proxy is not a URL */
-export function readRequestOptions({
-	batching,
-	allowUnauthorizedCerts,
-	proxy,
-	timeout,
-}: RequestOptionsParameter): RequestOptions {
-	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};
+/**
+ * Returns what an item's options mean for its requests.
+ * @throws Failure if Proxy is not a URL
+ */
+export function toHttpSettings(options: RequestOptions): HttpSettings {
+	const { allowUnauthorizedCerts, proxy } = options;
+	const timeout = Math.ceil(Math.min(Number(options.timeout), LONGEST_TIMEOUT));
 	return {
-		settings: {
-			...(Number(timeout) > 0 && {
-				timeout: Math.ceil(Math.min(Number(timeout), LONGEST_TIMEOUT)),
-			}),
-			...(proxy && { proxy: parseProxy(proxy) }),
-			...(allowUnauthorizedCerts === true && { skipSslCertificateValidation: true }),
-		},
-		// n8n writes -1 for a size that is "disabled".
-		...(batchInterval > 0 &&
-			batchSize > 0 && { batch: { size: batchSize, interval: batchInterval } }),
+		...(timeout > 0 && { timeout }),
+		...(proxy && { proxy: parseProxy(proxy) }),
+		...(allowUnauthorizedCerts === true && { skipSslCertificateValidation: true }),
 	};
+}
+
+/** Returns the batches of a run. */
+export function toBatch({ batching }: RequestOptions): Gate['batch'] {
+	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};
+	// n8n writes -1 for a size that is "disabled".
+	if (batchInterval <= 0 || batchSize <= 0) return undefined;
+	return { size: batchSize, interval: batchInterval };
 }
 
 function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
 	const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
 	const [username, password] = [url?.username, url?.password].map((text) => decoded(text ?? ''));
 	const isUsable = username !== undefined && password !== undefined;
-	if (!url || !/^https?:$/.test(url.protocol) || !isUsable) throw new Failure('parameter.proxy');
+	if (!url || !/^https?:$/.test(url.protocol) || !isUsable) {
+		throw new Failure('parameter.proxy', {}, { mayHaveHappened: false, isSetting: true });
+	}
 	const { protocol, hostname, port } = url;
 	return {
 		protocol: protocol.replace(':', ''),

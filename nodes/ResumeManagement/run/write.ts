@@ -1,32 +1,27 @@
+import { identityOfRun } from '../../shared/engine';
 import { Failure, outcomeUnknown } from '../../shared/failure';
 import type { Answer } from '../output/shape';
 import type { Call } from './call';
 
-/** A call with its answer. */
-export interface Done {
-	call: Call;
-	answer: Answer;
-}
-
 /**
- * A write's life. Only {@link Write.carryOut} moves it on:
+ * The states of a write. Only {@link Write.send} changes them:
  *
  *     prepared ──► sent ──┬──► done       the service confirmed it
  *                   ▲     ├──► refused    proved not to have happened: not sent, or turned down
  *                   └─────┤
- *                         ├──► held       refused until a person has acted
+ *                         ├──► onHold     refused until a person has acted
  *                         └──► unknown    everything else, foreseen or not
  */
 type State =
 	| { name: 'prepared' | 'sent' }
-	| { name: 'refused' | 'held' | 'unknown'; failure: Failure }
-	| ({ name: 'done' } & Done);
+	| { name: 'refused' | 'onHold' | 'unknown'; failure: Failure }
+	| { name: 'done'; answer: Answer };
 
 const MAY_BE_SENT: Record<State['name'], boolean> = {
 	prepared: true,
 	sent: false,
 	refused: true,
-	held: false,
+	onHold: false,
 	unknown: false,
 	done: false,
 };
@@ -36,7 +31,7 @@ export class Write {
 	private state: State = { name: 'prepared' };
 
 	/** Whether it is not to be sent again, so that {@link outcome} is final. */
-	get isSettled(): boolean {
+	get isFinal(): boolean {
 		return !MAY_BE_SENT[this.state.name];
 	}
 
@@ -46,14 +41,14 @@ export class Write {
 
 	/**
 	 * Sends it, unless it might then be carried out twice.
-	 * @param send whatever it throws that is not a {@link Failure} leaves the outcome unknown
+	 * @param request an error of it that is not a {@link Failure} leaves the outcome unknown
 	 * @throws Failure
 	 */
-	async carryOut(call: Call, send: () => Promise<Answer>): Promise<Done> {
-		if (!this.isSettled) {
+	async send(request: () => Promise<Answer>): Promise<Answer> {
+		if (!this.isFinal) {
 			this.state = { name: 'sent' };
 			try {
-				this.state = { name: 'done', call, answer: await send() };
+				this.state = { name: 'done', answer: await request() };
 			} catch (error) {
 				this.state = stateAfter(error);
 			}
@@ -62,11 +57,11 @@ export class Write {
 	}
 
 	/**
-	 * The outcome, without a request.
+	 * Returns the outcome, without a request.
 	 * @throws Failure
 	 */
-	outcome(): Done {
-		if (this.state.name === 'done') return this.state;
+	outcome(): Answer {
+		if (this.state.name === 'done') return this.state.answer;
 		throw 'failure' in this.state
 			? this.state.failure
 			: outcomeUnknown(new Failure('write.underWay'));
@@ -78,26 +73,30 @@ function stateAfter(error: unknown): State {
 		return { name: 'unknown', failure: outcomeUnknown(new Failure('node.unexpected')) };
 	}
 	if (error.mayHaveHappened) return { name: 'unknown', failure: outcomeUnknown(error) };
-	const name = error.facts.onHold ? 'held' : 'refused';
-	return { name, failure: error.with({ outcome: name }) };
+	return error.facts.onHold
+		? { name: 'onHold', failure: error.with({ outcome: 'held' }) }
+		: { name: 'refused', failure: error.with({ outcome: 'refused' }) };
 }
 
-/** The writes of one run of a node, its repetitions by Retry On Fail included. */
+/** The writes of one run of a node, its attempts by Retry On Fail included. */
 export class Journal {
 	private readonly writes = new Map<unknown, Write>();
 
-	/** The items' indexes, by purchase. */
+	/** Index of the first item that makes a purchase. */
 	private readonly buyers = new Map<string, number>();
 
-	private turn: Promise<unknown> = Promise.resolve();
+	private last: Promise<unknown> = Promise.resolve();
 
-	/** The write after whose failure nothing else is sent in turn. */
+	/** The write after whose failure nothing else is sent. */
 	private stopped?: { by: Write; reason: string };
 
-	/** @param key what the run tells the write from its others by: an item's index, or a call's arguments */
-	write(key: unknown): Write {
-		let write = this.writes.get(key);
-		if (!write) this.writes.set(key, (write = new Write()));
+	/** @param isGuarded whether n8n identifies the run, so that a retry finds this journal again */
+	constructor(private readonly isGuarded: boolean) {}
+
+	/** Returns the write of an item: see `identityOfWrite`. */
+	of(item: object | number): Write {
+		let write = this.writes.get(item);
+		if (!write) this.writes.set(item, (write = new Write()));
 		return write;
 	}
 
@@ -107,7 +106,7 @@ export class Journal {
 	 * @throws Failure
 	 */
 	refuseRepeated({ index, purchase, sendOnceKey, credential }: Call): void {
-		// A key tells its purchase from others.
+		// Two keys are two purchases.
 		if (!purchase || sendOnceKey) return;
 		const id = JSON.stringify([credential.baseUrl, credential.privateKey, purchase.id]);
 		const buyer = this.buyers.get(id) ?? index;
@@ -117,15 +116,16 @@ export class Journal {
 	}
 
 	/**
-	 * Carries writes out one at a time, in the order in which they were asked for.
-	 * @param stops whether nothing else is to be sent once it has failed, until it succeeds in another attempt
-	 * @param task carries the write out
-	 * @throws what the task throws, or a Failure when an earlier write has stopped the others
+	 * Runs tasks one at a time, in the order of the calls.
+	 * @param stops whether nothing else is to be sent after this write has failed, until it succeeds in another attempt
+	 * @param task prepares and sends the write
+	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */
-	async inTurn<T>(write: Write, stops: boolean, task: () => Promise<T>): Promise<T> {
-		const run = this.turn.then(async () => {
+	async oneAtATime<T>(write: Write, stops: boolean, task: () => Promise<T>): Promise<T> {
+		const run = this.last.then(async () => {
 			const { stopped } = this;
-			if (stopped && stopped.by !== write && !write.isSettled) {
+			if (!this.isGuarded) throw new Failure('write.unguarded', {}, { mayHaveHappened: false });
+			if (stopped && stopped.by !== write && !write.isFinal) {
 				const { reason } = stopped;
 				throw new Failure('write.stopped', { reason }, { mayHaveHappened: false });
 			}
@@ -133,19 +133,19 @@ export class Journal {
 			if (stopped?.by === write) this.stopped = undefined;
 			return result;
 		});
-		this.turn = run.catch((error: unknown) => {
+		this.last = run.catch((error: unknown) => {
 			if (stops) this.stopped ??= { by: write, reason: (error as Error).message };
 		});
 		return await run;
 	}
 
 	/**
-	 * Which items a stopped run has carried out, in words, so that nobody repeats them.
+	 * Returns a sentence on which items a stopped run has carried out, so that nobody repeats them.
 	 * @param failed the item that stopped it
 	 */
 	progress(indexes: number[], failed?: number): string {
-		const done = indexes.filter((index) => this.write(index).isDone);
-		const unsent = indexes.filter((index) => index !== failed && !this.write(index).isSettled);
+		const done = indexes.filter((index) => this.of(index).isDone);
+		const unsent = indexes.filter((index) => index !== failed && !this.of(index).isFinal);
 		const applied =
 			done.length === 0
 				? 'No item was applied'
@@ -154,7 +154,7 @@ export class Journal {
 	}
 }
 
-/** Item numbers in words, such as `items 0 to 3, 5`. */
+/** Lists item numbers, such as `items 0 to 3, 5`. */
 function listed(indexes: number[]): string {
 	const ranges: Array<[first: number, last: number]> = [];
 	for (const index of indexes) {
@@ -162,22 +162,20 @@ function listed(indexes: number[]): string {
 		if (range?.[1] === index - 1) range[1] = index;
 		else ranges.push([index, index]);
 	}
-	const words = ranges.map(([first, last]) =>
+	const texts = ranges.map(([first, last]) =>
 		first === last ? `${first}` : `${first} to ${last}`,
 	);
-	return `${indexes.length === 1 ? 'item' : 'items'} ${words.join(', ')}`;
+	return `${indexes.length === 1 ? 'item' : 'items'} ${texts.join(', ')}`;
 }
 
-/**
- * n8n's Retry On Fail runs the node again with the same execution data object (n8n-core's
- * workflow-execute.ts), while each round of a loop, each execution and each node has one of its own;
- * the calls that an AI agent makes of a tool share the agent's. So that object is the key, and what it
- * holds is freed together with the run that n8n keeps it for.
- */
+/** Journals by the run that they belong to. Each is freed with the execution data that identifies its run. */
 const journals = new WeakMap<object, Journal>();
 
-export function journalOf(executeData: object): Journal {
-	let journal = journals.get(executeData);
-	if (!journal) journals.set(executeData, (journal = new Journal()));
+export function journalOf(context: { getExecuteData(): object }): Journal {
+	const run = identityOfRun(context);
+	const known = run && journals.get(run);
+	if (known) return known;
+	const journal = new Journal(run !== undefined);
+	if (run) journals.set(run, journal);
 	return journal;
 }

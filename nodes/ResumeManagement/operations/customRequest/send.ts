@@ -1,15 +1,7 @@
 import type { IHttpRequestMethods } from 'n8n-workflow';
 
 import type { Operation } from '../../run/call';
-import {
-	bodyFields,
-	customPath,
-	options,
-	queryParameters,
-	sendOnceKey,
-	sendUnsettledKeysAgain,
-	simplify,
-} from '../fields';
+import { bodyFields, customPath, options, queryParameters, sendOnceKey, simplify } from '../fields';
 
 export const send: Operation = {
 	value: 'send',
@@ -41,12 +33,12 @@ export const send: Operation = {
 		...bodyFields,
 		sendOnceKey,
 		simplify,
-		options(queryParameters, sendUnsettledKeysAgain),
+		options(queryParameters),
 	],
 	read: (parameters) => {
 		const method = parameters.choice<IHttpRequestMethods>('method');
 		const body = parameters.body();
-		// A body says nothing with DELETE, and some servers refuse one (RFC 9110, §9.3.5).
+		// A body has no meaning with DELETE, and some servers refuse one (RFC 9110, §9.3.5).
 		const isLeftOut = method === 'DELETE' && Object.keys(body).length === 0;
 		return { method, ...(!isLeftOut && { body }) };
 	},

@@ -1,12 +1,5 @@
 import type { Operation } from '../../run/call';
-import {
-	bodyFields,
-	options,
-	sendOnceKey,
-	sendUnsettledKeysAgain,
-	simplify,
-	userId,
-} from '../fields';
+import { bodyFields, options, sendOnceKey, simplify, userId } from '../fields';
 import { usersList } from '../listFields';
 
 export const create: Operation = {
@@ -18,12 +11,6 @@ export const create: Operation = {
 	path: '/user/:userID/resume',
 	write: true,
 	answer: 'record',
-	fields: [
-		userId,
-		...bodyFields,
-		sendOnceKey,
-		simplify,
-		options(sendUnsettledKeysAgain, ...usersList),
-	],
+	fields: [userId, ...bodyFields, sendOnceKey, simplify, options(...usersList)],
 	read: (parameters) => ({ body: parameters.body() }),
 };

@@ -34,6 +34,6 @@ export const getToken: Operation = {
 	unconfirmed: (answer) => {
 		const { token, data } = answer as IDataObject;
 		const found = token ?? (isObject(data) ? data.token : data);
-		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it holds no token';
+		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it has no token';
 	},
 };
