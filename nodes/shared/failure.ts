@@ -31,23 +31,32 @@ interface Texts {
 
 /** Why an item did not succeed. What its texts hold of an answer has no secrets in it: see `hideSecrets`. */
 export class Failure extends Error {
+	readonly id: FailureId;
+
 	readonly description: string;
+
+	readonly values: Record<string, string | number>;
+
+	readonly facts: Facts;
 
 	/**
 	 * @param values replace `{name}` in the texts of {@link FAILURES}
 	 * @param texts in place of these texts
 	 */
 	constructor(
-		readonly id: FailureId,
-		readonly values: Record<string, string | number> = {},
-		readonly facts: Facts = {},
+		id: FailureId,
+		values: Record<string, string | number> = {},
+		facts: Facts = {},
 		texts: Texts = {},
 	) {
 		const fill = (text: string) =>
 			text.replace(/\{([a-z]+)\}/gi, (all, name: string) => String(values[name] ?? all));
 		const [message, description] = FAILURES[id];
 		super(texts.message ?? fill(message));
+		this.id = id;
 		this.description = texts.description ?? fill(description);
+		this.values = values;
+		this.facts = facts;
 	}
 
 	get mayHaveHappened(): boolean {
