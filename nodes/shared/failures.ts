@@ -103,7 +103,7 @@ export const FAILURES = {
 
 	'write.unconfirmed': [
 		'The service did not confirm it: {reason}',
-		'A success names its status as "success", and what was asked for.',
+		'A success has the status "success", and what was asked for. The answer has the properties: {properties}.',
 	],
 	'write.underWay': ['It is being sent at this moment', 'Wait until the other run has ended.'],
 	'write.stopped': [

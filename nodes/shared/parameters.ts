@@ -166,7 +166,7 @@ export class ParameterReader {
 		if (value === undefined || value === null) return '';
 		const text = exactText(value);
 		if (text !== undefined) return text;
-		if (typeof value === 'number') this.reject('digitsLost', name);
+		if (Number.isFinite(value)) this.reject('digitsLost', name);
 		return this.reject('notText', name, { kind: kindOf(value) });
 	}
 
@@ -255,8 +255,9 @@ function parsed(text: string): unknown {
 	}
 }
 
-/** What a value is that should have been a text or a list. */
+/** Names the kind of a value that should have been a text or a list. */
 function kindOf(value: unknown): string {
 	if (Array.isArray(value)) return 'a list';
+	if (typeof value === 'number') return 'no number';
 	return typeof value === 'boolean' ? 'true or false' : 'an object';
 }

@@ -30,6 +30,7 @@ export function withoutPrefix(secret: string): string {
 
 function spellingsOf(secret: string): string[] {
 	const bytes = Buffer.from(secret);
+	const json = JSON.stringify(secret).slice(1, -1);
 	const hex = bytes.toString('hex');
 	const encoded = [
 		encodeURIComponent(bytes.toString()),
@@ -37,7 +38,9 @@ function spellingsOf(secret: string): string[] {
 	];
 	return [
 		secret,
-		JSON.stringify(secret).slice(1, -1),
+		json,
+		// As PHP writes it.
+		json.replaceAll('/', '\\/'),
 		...encoded,
 		...encoded.map((text) => text.replace(/%../g, (escape) => escape.toLowerCase())),
 		hex,

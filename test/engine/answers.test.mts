@@ -1,5 +1,5 @@
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { getToken, upgrade, userGet } from '../support/parameters.mts';
+import { byId, customSend, getToken, upgrade, userGet } from '../support/parameters.mts';
 import { useSandbox } from '../support/service.mts';
 
 /** What a user reads of answers that are no success. What each answer means: test/unit/judge.test.mts. */
@@ -35,32 +35,77 @@ test.each([
 	expect(stopped.error).toMatchObject({ message, description, httpCode: String(httpStatus) });
 });
 
-const OTHER_PERSON = 'its subscription is of another person';
-const HAS_CODE = 'its subscription reports an error';
 const confirmed = (data: object) => ({ status: 'success', data });
+const NOT_CONFIRMED = 'The service did not confirm it: ';
 
-test.each<[body: unknown, reason: string, status?: number]>([
+test.each<[body: unknown, message: string, status?: number]>([
 	// As a proxy may answer by itself.
-	[confirmed({ plan_id: pro }), 'its HTTP status is 201 and not 200', 201],
-	[confirmed({ plan_id: pro, email: 'ada@example.com' }), OTHER_PERSON],
-	[confirmed({ plan_id: pro, Email_Address: 'ada@example.com' }), OTHER_PERSON],
-	[confirmed({ plan_id: pro, errorCode: 'plan-upgrade-1' }), HAS_CODE],
-	[{ status: 'pending' }, 'its status is "pending"'],
+	[confirmed({ plan_id: pro }), 'The service answered with HTTP 201 in place of 200', 201],
+	[confirmed({ plan_id: pro }), 'The service answered with HTTP 203 in place of 200', 203],
+	[
+		confirmed({ plan_id: pro, errorCode: 'plan-upgrade-1' }),
+		`${NOT_CONFIRMED}its data reports an error`,
+	],
+	[{ status: 'pending' }, `${NOT_CONFIRMED}its status is "pending"`],
+	[
+		confirmed({ plan_id: 'basic' }),
+		`${NOT_CONFIRMED}its subscription is not of the requested plan`,
+	],
 ])(
 	'an upgrade that is answered by %j has an unknown outcome',
-	async (body, reason, ...[status = 200]) => {
+	async (body, message, ...[status = 200]) => {
 		answers('/plan/upgrade', status, body as object);
 		const { error } = await run({ ...upgrade, email: EMMA, planId: pro });
-		expect(error?.message).toBe(`Outcome unknown: The service did not confirm it: ${reason}`);
+		expect(error?.message).toBe(`Outcome unknown: ${message}`);
 		expect(error?.description).toContain('before you send it again');
-		expect(error?.description).toContain(`It answered: ${JSON.stringify(body)}`);
 		expect(sent()).toHaveLength(1);
 	},
 );
 
-test('what is repeated of an unclear answer holds no token', async () => {
-	answers('/user/token', 200, { status: 'pending', access_token: 'a-token' });
-	const { error, log } = await run({ ...getToken, email: EMMA });
-	expect(error?.description).toContain('"access_token":"[hidden]"');
-	expect(JSON.stringify(error) + log).not.toContain('a-token');
+const CREATE = { resource: 'resume', operation: 'create', userId: byId('user-001') };
+const CONNECT = { ...getToken, operation: 'connect' };
+const SEND = { ...customSend, path: 'connect' };
+
+test.each([
+	['Create', CREATE, '/user/user-001/resume'],
+	['Get Token', { ...getToken, email: EMMA }, '/user/token'],
+	['Connect', { ...CONNECT, email: EMMA }, '/connect'],
+	['Send', SEND, '/connect'],
+])(
+	'%s is confirmed by nothing but HTTP 200 with a success throughout',
+	async (_, parameters, path) => {
+		const success = { status: 'success', token: 'a-token', data: { id: 1 } };
+		const failed = { ...success, data: { status: 'error', errorCode: 'E1' } };
+		const cases: Array<[number, object]> = [
+			[201, success],
+			[203, success],
+			[200, failed],
+		];
+		for (const [status, body] of cases) {
+			answers(path, status, body);
+			const { error, log } = await run(parameters);
+			expect(error?.message).toMatch(/^Outcome unknown: /);
+			expect(JSON.stringify(error) + log).not.toContain('a-token');
+			sandbox().faults.clear();
+		}
+		expect(sent()).toHaveLength(cases.length);
+	},
+);
+
+test('a refusal by a gateway is a refusal, and frees the item for a retry', async () => {
+	const gateway = { fault: { faultstring: 'Invalid ApiKey', detail: { errorcode: 'oauth.v2' } } };
+	answers('/plan/upgrade', 401, gateway);
+	const node = { onError: 'continueErrorOutput' } as const;
+	const { failures } = await run({ ...upgrade, email: EMMA, planId: pro }, { node });
+	expect(failures).toMatchObject([{ outcome: 'refused', id: 'service.keyRefused' }]);
+});
+
+test('an answer that is not an HTTP error is not repeated in an error, as it may hold a token', async () => {
+	for (const status of [200, 202]) {
+		answers('/user/token', status, { status: 'pending', jwt: 'a-token' });
+		const { error, log } = await run({ ...getToken, email: EMMA });
+		expect(error?.message).toMatch(/^Outcome unknown: /);
+		expect(JSON.stringify(error) + log).not.toContain('a-token');
+		sandbox().faults.clear();
+	}
 });

@@ -37,7 +37,7 @@ async function use(baseUrl: string) {
 	return { asked: [...asked], message: error!.message };
 }
 
-const refusal = "The credential's Base URL can't be used";
+const refusal = "The credential's Base URL can't be used [item 0]";
 const loopback = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
 /** As they are; with the version that a base URL ends in; and over https, which other hosts need. */
 const forms: Array<[string, (input: string) => string]> = [

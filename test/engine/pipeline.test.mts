@@ -74,7 +74,7 @@ test('each operation refuses a credential whose key must not be sent', async () 
 	const unfit = { ...credential(), baseUrl: credential().baseUrl.replace('/v1', '') };
 	for (const { parameters } of operations) {
 		const { error } = await run(parameters, { credential: unfit });
-		expect(error?.message).toBe("The credential's Base URL can't be used");
+		expect(error?.message).toBe("The credential's Base URL can't be used [item 0]");
 	}
 	expect(requests).toEqual([]);
 });

@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { processedData } from '../support/deduplication.mts';
 import type { EngineRun } from '../support/engine.mts';
@@ -50,11 +48,16 @@ describe('Preview', () => {
 		expect(sent()).toEqual([EMMA]);
 	});
 
-	test('claims no key', async () => {
-		// Here n8n has no database to claim one in.
+	test('claims no key, but fails where none could be claimed', async () => {
 		const keyed = { ...parameters, sendOnceKey: 'payment-1' };
-		const { items } = await upgrade([{ email: EMMA, planId: pro }], { parameters: keyed });
-		expect(items).toEqual([shown(EMMA)]);
+		const preview = async () =>
+			await upgrade([{ email: EMMA, planId: pro }], { parameters: keyed });
+		expect((await preview()).error?.message).toBe(
+			'The key could not be claimed, so nothing was sent',
+		);
+		processedData.clear();
+		for (let times = 0; times < 2; times++) expect((await preview()).items).toEqual([shown(EMMA)]);
+		processedData.isThere = false;
 	});
 
 	test('fails for what could not be sent', async () => {
@@ -87,13 +90,6 @@ describe('the same upgrade in two items', () => {
 		expect(sent()).toEqual([EMMA, EMMA, NOAH]);
 	});
 
-	test('is told by more than the case of A to Z', async () => {
-		const emails = ['\u212Aate@example.com', 'kate@example.com', 'KATE@example.com'];
-		const items = emails.map((email) => ({ email, planId: pro }));
-		await upgrade(items, { node: GOES_ON });
-		expect(sent()).toEqual(emails.slice(0, 2));
-	});
-
 	test('is another one for another account', async () => {
 		const credentials = { ...credential(), privateKey: '={{ $json.key }}' };
 		const { privateKey } = credential();
@@ -116,9 +112,9 @@ describe('the same upgrade in two items', () => {
 describe('a Send Once Key', () => {
 	beforeEach(() => processedData.clear());
 	afterEach(() => void (processedData.isThere = false));
-	const keyed = (options: object, ...items: object[]) =>
+	const keyed = (...items: object[]) =>
 		upgrade(items, {
-			parameters: { sendOnceKey: 'payment-1', options: options as never },
+			parameters: { sendOnceKey: 'payment-1' },
 			node: { id: 'upgrade', ...GOES_ON },
 		});
 
@@ -126,32 +122,53 @@ describe('a Send Once Key', () => {
 		const body = { planId: pro, email: EMMA };
 		const path = { path: 'plan/upgrade', specifyBody: 'json', jsonBody: JSON.stringify(body) };
 		await run({ ...customSend, ...path, sendOnceKey: 'payment-1' }, { node: { id: 'custom' } });
-		const { failures } = await keyed({}, body);
-		expect(failures).toMatchObject([{ id: 'key.otherRequest' }]);
+		const { failures } = await keyed(body);
+		expect(failures).toMatchObject([{ id: 'key.claimed' }]);
 		expect(sent()).toEqual([EMMA]);
 	});
 
-	test('with a success is not sent again, whatever became of an earlier claim', async () => {
-		const body = { email: EMMA, planId: pro };
-		const refusal = JSON.stringify({ status: 'error', errorCode: 'plan-upgrade-2' });
-		// Longer than the other execution waits for it.
-		const fault = { delayMs: 12_000, times: 1, answer: { status: 401, body: refusal } };
-		sandbox().faults.add({ path: '/plan/upgrade', ...fault });
-		const first = keyed({}, body);
-		while (sent().length === 0) await setTimeout(10);
-		const again = await keyed({ sendUnsettledKeysAgain: true }, body);
-		expect(again.items).toMatchObject([{ plan_id: pro }]);
-		expect((await first).failures).toMatchObject([{ code: 'plan-upgrade-2' }]);
-		expect((await keyed({}, body)).items).toMatchObject([{ alreadySent: true }]);
-		expect(sent()).toEqual([EMMA, EMMA]);
-	}, 60_000);
-
-	test('that this run has claimed is not sent again by Send Unsettled Keys Again', async () => {
+	test('whose outcome is unknown is not sent again', async () => {
 		sandbox().faults.add({ path: '/plan/upgrade', answer: { status: 502 } });
 		const items = [1, 2].map(() => ({ email: EMMA, planId: pro }));
-		const { failures } = await keyed({ sendUnsettledKeysAgain: true }, ...items);
-		const ids = ['service.unavailable', 'key.unsettled'];
-		expect(failures).toMatchObject(ids.map((id) => ({ id })));
+		const { failures } = await keyed(...items);
+		expect(failures).toMatchObject([{ id: 'service.unavailable' }, { id: 'key.claimed' }]);
 		expect(sent()).toEqual([EMMA]);
 	}, 60_000);
+
+	test('is not sent where n8n keeps all keys in one row', async () => {
+		processedData.names = () => 'one row';
+		const items = ['payment-1', 'payment-2'].map((key) => ({ email: EMMA, planId: pro, key }));
+		for (let times = 0; times < 2; times++) {
+			await upgrade(items, { parameters: { sendOnceKey: '={{ $json.key }}' }, node: GOES_ON });
+		}
+		// The first is sent, as nothing is there yet; no other one is taken for sent.
+		expect(sent()).toEqual([EMMA]);
+	});
+});
+
+describe('Max Upgrades', () => {
+	const items = Array.from({ length: 101 }, (_, index) => ({
+		email: `user-${index}@example.com`,
+		planId: pro,
+	}));
+
+	test.each(['stopWorkflow', 'continueErrorOutput'] as const)(
+		'fails a run with more items before the first is sent, under %s',
+		async (onError) => {
+			const { error, failures } = await upgrade(items, { node: { onError } });
+			const message = 'The run has 101 items, and at most 100 may be upgraded';
+			const [told] = error ? [error] : failures;
+			expect(told).toMatchObject({
+				message: expect.stringContaining(message) as string,
+				description: expect.stringContaining('raise Max Upgrades in Options') as string,
+			});
+			expect(sent()).toEqual([]);
+		},
+	);
+
+	test('can be raised', async () => {
+		const parameters = { options: { maxUpgrades: 101 } };
+		await upgrade(items, { parameters, node: GOES_ON });
+		expect(sent()).toHaveLength(101);
+	});
 });

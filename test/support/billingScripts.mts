@@ -70,7 +70,7 @@ const answeredBy = (
 
 const CREATED: unknown[] = [1_700_000_000, 1_700_000_000_000_000, -1, 1e300, '1', null, {}];
 /** The service or something before it failed: nobody can tell what became of the upgrade. */
-const FAILED = [301, 302, 303, 304, 307, 308, 408, 418, 499, 500, 502, 503, 504, 520];
+const FAILED = [301, 302, 303, 304, 307, 308, 408, 500, 502, 503, 504, 520];
 const withStatus = (status: number): Behaviour => ({
 	...success(),
 	answer: success().answer!.replace('200', `${status}`),
@@ -80,7 +80,7 @@ const withStatus = (status: number): Behaviour => ({
 const answers = weighted<Behaviour>(
 	[4, fc.constantFrom(...CREATED).map((created) => success({ created }))],
 	[3, answeredBy(nothing, [200, 400, 401, 403, 404, 409, 422, 429], refusal)],
-	[1, answeredBy(nothing, [400, 401, 403, 404, 422], bare)],
+	[1, answeredBy(nothing, [400, 401, 403, 404, 418, 422, 499], fc.oneof(bare, odd))],
 	[2, answeredBy(nothing, [429], bare, later)],
 	[3, answeredBy(either, FAILED, fc.oneof(refusal, bare, odd), later)],
 	[1, answeredBy(either, [200, 201, 202, 206], odd)],

@@ -14,13 +14,17 @@ class ProcessedData implements IDataDeduplicator {
 	/** Whether there is a database. */
 	isThere = false;
 
+	/** Names a row. Made before n8n first waits, as `withRow` relies on. */
+	names = nameOf;
+
 	clear(): void {
+		this.names = nameOf;
 		this.rows.clear();
 		this.isThere = true;
 	}
 
 	async checkProcessedAndRecord(...[items, , context]: Arguments<'checkProcessedAndRecord'>) {
-		const row = rowOf(context);
+		const row = this.names(context);
 		const found = await this.find(row);
 		const processed = items.filter((item) => found?.includes(String(item)));
 		await this.turn();
@@ -29,22 +33,16 @@ class ProcessedData implements IDataDeduplicator {
 		return { new: items.filter((item) => !processed.includes(item)), processed };
 	}
 
-	async removeProcessed(...[items, , context]: Arguments<'removeProcessed'>): Promise<void> {
-		const row = rowOf(context);
-		const found = await this.find(row);
-		const removed = items.map(String);
-		const kept = found?.filter((value) => !removed.includes(value));
-		if (kept) this.rows.set(row, kept);
-	}
+	async removeProcessed(): Promise<void> {}
 
 	async clearAllProcessedItems(...[, context]: Arguments<'clearAllProcessedItems'>): Promise<void> {
-		const row = rowOf(context);
+		const row = this.names(context);
 		await this.turn();
 		this.rows.delete(row);
 	}
 
 	async getProcessedDataCount(...[, context]: Arguments<'getProcessedDataCount'>) {
-		return (await this.find(rowOf(context)))?.length ?? 0;
+		return (await this.find(this.names(context)))?.length ?? 0;
 	}
 
 	private async find(row: string): Promise<string[] | undefined> {
@@ -62,8 +60,7 @@ class ProcessedData implements IDataDeduplicator {
 	}
 }
 
-/** Made before n8n first waits, as `claims.ts` relies on. */
-function rowOf({ workflow, node }: ICheckProcessedContextData): string {
+function nameOf({ workflow, node }: ICheckProcessedContextData): string {
 	return `${workflow.id}/n:${node!.id}`;
 }
 

@@ -52,9 +52,9 @@ export function operationsOf({ paths }: OpenApi) {
 	);
 }
 
-/** The operations that the node offers: `connect` is another address of `user.getToken` (§4.2). */
+/** The operations that the node offers. */
 export function offeredOperations() {
-	return operationsOf(readOpenApi()).filter(({ operationId }) => operationId !== 'connect');
+	return operationsOf(readOpenApi());
 }
 
 /**

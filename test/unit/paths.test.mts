@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { toPath } from '../../nodes/ResumeManagement/http/path.ts';
+import { toPath } from '../../nodes/shared/path.ts';
 
 /** Paths as users write them, which end below the base path or are refused. */
 

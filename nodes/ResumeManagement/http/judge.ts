@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId } from '../../shared/failure';
-import { isObject } from '../../shared/json';
+import { isObject, propertyNames } from '../../shared/json';
 
 /** The body of a successful answer, as received: an envelope, or whatever an open endpoint sends. */
 export type AnswerBody = IDataObject | IDataObject[];
@@ -45,7 +45,8 @@ export function judge(answer: HttpAnswer, unconfirmed?: Unconfirmed): AnswerBody
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
 	const reason = unconfirmed?.(body as AnswerBody);
 	if (reason === undefined) return body as AnswerBody;
-	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode });
+	const properties = propertyNames(body);
+	throw new Failure('write.unconfirmed', { reason, properties }, { httpStatus: statusCode });
 }
 
 /** Says why an answer does not confirm a write, whatever was asked for (§2: `status` is always there). */
@@ -76,7 +77,7 @@ function hasStatus({ status }: IDataObject, name: 'success' | 'error'): boolean 
  */
 function isRefusal({ statusCode, body }: HttpAnswer): boolean {
 	if (isObject(body) && hasStatus(body, 'success')) return false;
-	if (statusCode === 200) return isObject(body) && hasStatus(body, 'error');
+	if (statusCode === 200) return isObject(body) && body.status === 'error';
 	return statusCode >= 400 && statusCode < 500 && statusCode !== 408;
 }
 

@@ -83,7 +83,7 @@ export async function runItem(
 	const index = this.getItemIndex();
 	if (!operation) {
 		const facts = { isSetting: true, mayHaveHappened: false };
-		throw toNodeError(this.getNode(), new Failure('parameter.operation', {}, facts), index);
+		throw toNodeError(this.getNode(), new Failure('parameter.operation', {}, facts));
 	}
 	const run = startRun(this, operation, {
 		credentials: { read: async () => await readCredential(this) },
