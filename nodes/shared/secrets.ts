@@ -72,15 +72,15 @@ export function hideAndCut(text: string, secrets: Secrets, characters = Infinity
 		.slice(0, characters);
 }
 
-/** A needless escape in JSON, which keeps a plain search from finding a secret. */
-const NEEDLESS_ESCAPE = /\\u00[0-7]/i;
+/** An escape in JSON that can keep a plain search from finding a secret: `\\`, `\/`, or `\u00xx` of a plain ASCII character. */
+const HIDING_ESCAPE = /\\(?:[\\/]|u00[0-7])/i;
 
 /**
  * Returns the value with the secrets hidden in all its texts, numbers and property names.
  * @param json the text that the value was parsed from: if it holds no secret, the value holds none
  */
 export function hideSecrets<T>(value: T, secrets: Secrets, json?: string): T {
-	const mayHold = json === undefined || NEEDLESS_ESCAPE.test(json) || holdsSecret(json, secrets);
+	const mayHold = json === undefined || HIDING_ESCAPE.test(json) || holdsSecret(json, secrets);
 	return mayHold ? (hidden(value, secrets) as T) : value;
 }
 
