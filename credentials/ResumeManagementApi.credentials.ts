@@ -8,11 +8,36 @@ export const BASE_URL =
 	/^(https:\/\/[^/?#@\s]+|http:\/\/(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?)(\/[^?#\s]*)?\/v[0-9]+\/*$/;
 
 /**
- * Where n8n sends the credential's test. It runs no code of ours then, but evaluates an expression,
- * so a base URL that must not get the key becomes a data URL: n8n's HTTP client (axios) answers it
- * with its bytes, here a single zero, and sends nothing.
+ * Address of the credential's test. n8n runs none of our code for it, but evaluates an expression. For a Base URL that may
+ * not receive the key, the address is no URL, so that n8n's HTTP client fails with "Invalid URL" and sends nothing.
  */
-const TEST_URL = `={{ ${BASE_URL.toString()}.test($credentials.baseUrl) ? $credentials.baseUrl.replace(/\\/+$/, '') + '/users' : 'data:,%00' }}`;
+const TEST_URL = `={{ ${BASE_URL.toString()}.test($credentials.baseUrl) ? $credentials.baseUrl.replace(/\\/+$/, '') + '/users' : 'Invalid Base URL' }}`;
+
+/**
+ * Values of `status` at which the test fails: n8n's rules compare with one value each. The service writes "success"
+ * or "error" (§2); the others are those of health checks, of JSend and of RFC 9457. A path such as `status.toFixed.name`
+ * matches any number.
+ */
+const WRONG_STATUSES: Array<[key: string, value: unknown]> = [
+	...['Error', 'ERROR', 'fail', 'FAIL', 'failed', 'failure', 'ok', 'OK', 'up', 'UP', 'DOWN'].map(
+		(value): [string, string] => ['status', value],
+	),
+	['status', undefined],
+	['status', null],
+	['status', true],
+	['status', false],
+	['status.toFixed.name', 'toFixed'],
+];
+
+const rule = (key: string, value: unknown, message: string) => {
+	return { type: 'responseSuccessBody' as const, properties: { key, value, message } };
+};
+
+const REFUSED =
+	'The service refused the request. Check that Private Key is complete, and that Base URL is the address that belongs to it.';
+
+const NOT_THE_SERVICE =
+	'Something answered at this address, but not the resume-management service. Check that Base URL is complete and ends in its version, such as https://api.example.com/v1.';
 
 export class ResumeManagementApi implements ICredentialType {
 	name = 'resumeManagementApi';
@@ -45,7 +70,7 @@ export class ResumeManagementApi implements ICredentialType {
 			typeOptions: { password: true },
 			required: true,
 			default: '',
-			description: 'The private API key that your account manager issued',
+			description: 'The private API key of your account',
 		},
 		{
 			displayName: 'Webhook Secret',
@@ -82,44 +107,16 @@ export class ResumeManagementApi implements ICredentialType {
 	});
 
 	/**
-	 * Errors come with HTTP 200 and a `status` of "error", and each answer of the service carries a
-	 * `status` (§2 and §7.1), so the body alone decides. HTTP errors are let through to the rules:
-	 * n8n would otherwise send a 401 twice, and n8n 1.x shows a general sentence in place of ours.
+	 * Succeeds only for what the nodes accept. n8n takes each HTTP status from 400 on for a failure by itself; as errors
+	 * come with HTTP 200 too (§7.1), the rules check the body.
 	 */
 	test: ICredentialTestRequest = {
-		request: {
-			url: TEST_URL,
-			disableFollowRedirect: true,
-			ignoreHttpStatusErrors: true,
-		},
+		request: { url: TEST_URL, disableFollowRedirect: true },
 		rules: [
-			{
-				type: 'responseSuccessBody',
-				properties: {
-					key: '0',
-					value: 0,
-					message:
-						'Base URL must start with https:// (http:// for a service on this machine only) and end in its version, such as https://api.example.com/v1. Nothing was sent.',
-				},
-			},
-			{
-				type: 'responseSuccessBody',
-				properties: {
-					key: 'status',
-					value: 'error',
-					message:
-						'The service refused the request. Check that Private Key is complete and the one that your account manager issued, and that Base URL is the address that belongs to it.',
-				},
-			},
-			{
-				type: 'responseSuccessBody',
-				properties: {
-					key: 'status',
-					value: undefined,
-					message:
-						'Something answered at this address, but not the resume-management service. Check that Base URL is complete and ends in its version, such as https://api.example.com/v1.',
-				},
-			},
+			rule('status', 'error', REFUSED),
+			// Any text but an empty one.
+			rule('errorCode[0].constructor.name', 'String', REFUSED),
+			...WRONG_STATUSES.map(([key, value]) => rule(key, value, NOT_THE_SERVICE)),
 		],
 	};
 }
