@@ -140,7 +140,7 @@ function toFailure(error: unknown): Failure {
 	return error instanceof Failure ? error : new Failure('node.unexpected');
 }
 
-/** n8n's errors have a level and tags (n8n-workflow/src/errors/base/base.error.ts, in n8n 1 and 2). */
-function isErrorOfN8n(error: unknown): error is Error & { description?: string | null } {
+/** Whether n8n made an error: its own have a level and tags (n8n-workflow/src/errors/base/base.error.ts, in n8n 1 and 2). */
+export function isErrorOfN8n(error: unknown): error is Error & { description?: string | null } {
 	return error instanceof Error && 'level' in error && 'tags' in error;
 }

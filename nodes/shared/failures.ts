@@ -181,6 +181,11 @@ export const FAILURES = {
 		'It is empty, or holds spaces, line breaks or other characters that a key cannot contain. Paste it again. Nothing was sent.',
 	],
 
+	'credential.unreadable': [
+		'n8n could not read the credential',
+		'Check that the credential exists, and try again. Nothing was sent.',
+	],
+
 	'parameter.empty': ["'{field}' is empty", 'Enter a value, or check its expression.'],
 	'parameter.notAnId': [
 		"'{field}' is not an ID",

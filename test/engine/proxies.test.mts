@@ -40,6 +40,23 @@ test('a proxy on this machine is', async () => {
 	expect(proxy.requests).toHaveLength(1);
 });
 
+test('is that of each item: proxy, timeout and retries', async () => {
+	const proxies = ['', proxyUrl(), 'socks5://127.0.0.1', ''];
+	const { failures, pairs } = await service.run(
+		{
+			...planUpgrade,
+			requestOptions: { proxy: '={{ $json.proxy }}', timeout: 3_000 },
+		},
+		{
+			items: proxies.map((proxy, item) => ({ proxy, email: `${item}@example.com`, planId: 'pro' })),
+			node: { onError: 'continueErrorOutput' },
+		},
+	);
+	expect(failures).toMatchObject([{ id: 'parameter.proxy' }]);
+	expect(pairs).toEqual([[0, 1, 3], [2]]);
+	expect([service.requests.length, proxy.requests.length]).toEqual([2, 1]);
+});
+
 test.each(['http://us%er@127.0.0.1', 'socks5://127.0.0.1', 'proxy'])(
 	'%s is no proxy',
 	async (url) => {

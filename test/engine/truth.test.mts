@@ -108,6 +108,19 @@ describe('secrets', () => {
 
 	test.each<[string, INodeParameters, given: unknown, own?: object]>([
 		['an error that is cut', userGet('1'), told(cutAt(1_000))],
+		['a status that is cut', upgrade, { status: cutAt(200) }],
+		['an excerpt that is cut', userGet('1'), http(404, {}, JSON.stringify({ detail: cutAt(180) }))],
+		[
+			'an excerpt of a long answer',
+			userGet('1'),
+			http(404, {}, `${privateKey.repeat(65_536 / 24)}${privateKey}`),
+		],
+		[
+			'an error code that ends at a comma in the key',
+			userGet('1'),
+			{ status: 'error', errorCode: 'error code: sk_live_0123456789abc,def, contact us' },
+			{ privateKey: 'sk_live_0123456789abc,def' },
+		],
 		['a file name that is cut', download, named(cutAt(255))],
 		['a file name with characters that are left out', download, named([...privateKey].join(':'))],
 		['a secret without its blanks', userGet('1'), success({ echo: privateKey }), trimmed],
@@ -128,6 +141,32 @@ describe('secrets', () => {
 		const own = { ...credential(), privateKey: digits };
 		const { items } = await run(userGet('1'), { credential: own });
 		expect(items).toEqual([{ key: '[hidden]', other: 123 }]);
+	});
+
+	test('secrets of 16 KB neither stop a run nor come back', async () => {
+		const [key, webhookSecret] = ['k', 's'].map((letter) => `${letter}\\`.repeat(8_000));
+		const own = {
+			...credential(),
+			privateKey: key!.slice(0, 7_000),
+			webhookSecret: webhookSecret!,
+		};
+		answer = success({ plan_id: 'pro', echo: webhookSecret, header: `Bearer ${own.privateKey}` });
+		const { items } = await run(upgrade, { credential: own });
+		expect(items).toEqual([{ plan_id: 'pro', echo: '[hidden]', header: 'Bearer [hidden]' }]);
+		answer = { status: 'error', errorCode: 'E', errorMessage: `no ${own.privateKey}` };
+		const { error } = await run(upgrade, { credential: own });
+		expect(error?.message).toBe('The service answered: no [hidden] (E)');
+	});
+
+	test('an error that is not of n8n is not shown with its own words', async () => {
+		const credentialHelper = {
+			getDecrypted: () => Promise.reject(new SyntaxError(`Invalid: ${privateKey}`)),
+		};
+		for (const onError of ['stopWorkflow', 'continueRegularOutput'] as const) {
+			const { error, failures } = await run(upgrade, { node: { onError }, credentialHelper });
+			const [told] = error ? [error] : failures;
+			expect(told!.message).toBe('n8n could not read the credential [item 0]');
+		}
 	});
 
 	test('a preview does not show a secret', async () => {

@@ -181,22 +181,25 @@ test('Retry On Fail and a retry by a person send it once', async () => {
 });
 
 // The oldest n8n has these decisions from the same code, which the tests above show to work there.
-unlessLowest('open keys are waited for together, and a new key sends what was not done', async () => {
-	const { deliver } = await activate();
-	const lost = emails.splice(0, 6);
-	for (const email of lost) instance.sandbox.faults.add({ email, times: 1, drop: 'before' });
-	const payments = lost.map((email) => ({ key: email, email }));
-	await deliver(...payments);
-	const begin = Date.now();
-	const again = await deliver(...payments);
-	// Ten seconds for all of them, and not for each.
-	expect(Date.now() - begin).toBeLessThan(30_000);
-	for (const item of again) expect(messageOf(item)).toMatch(/^Outcome unknown: This key/);
-	expect(lost.map(billed)).toEqual(lost.map(() => 0));
+unlessLowest(
+	'open keys are waited for together, and a new key sends what was not done',
+	async () => {
+		const { deliver } = await activate();
+		const lost = emails.splice(0, 6);
+		for (const email of lost) instance.sandbox.faults.add({ email, times: 1, drop: 'before' });
+		const payments = lost.map((email) => ({ key: email, email }));
+		await deliver(...payments);
+		const begin = Date.now();
+		const again = await deliver(...payments);
+		// Ten seconds for all of them, and not for each.
+		expect(Date.now() - begin).toBeLessThan(30_000);
+		for (const item of again) expect(messageOf(item)).toMatch(/^Outcome unknown: This key/);
+		expect(lost.map(billed)).toEqual(lost.map(() => 0));
 
-	expect(await deliver({ key: `${lost[0]}-2`, email: lost[0] })).toEqual([upgraded]);
-	expect(billed(lost[0]!)).toBe(1);
-});
+		expect(await deliver({ key: `${lost[0]}-2`, email: lost[0] })).toEqual([upgraded]);
+		expect(billed(lost[0]!)).toBe(1);
+	},
+);
 
 unlessLowest('two branches that lead to one node send a key once', async () => {
 	const connections = { Payments: to(['Branch', 'Upgrade']) };

@@ -2,7 +2,7 @@ import type { ICredentialDataDecryptedObject, ICredentialsDecrypted } from 'n8n-
 
 import { BASE_URL } from '../../../credentials/ResumeManagementApi.credentials';
 import { type CredentialContext, readSharedCredential } from '../../shared/engine';
-import { Failure } from '../../shared/failure';
+import { Failure, isErrorOfN8n } from '../../shared/failure';
 import { type Secrets, secretsOf } from '../../shared/secrets';
 
 export const CREDENTIAL_TYPE = 'resumeManagementApi';
@@ -35,15 +35,15 @@ export class Credentials {
 	}
 }
 
-/**
- * Reads the credential.
- * @throws Failure, or what n8n throws
- */
+/** @throws Failure, or what n8n throws */
 export async function readCredential(
 	context: CredentialContext,
 	itemIndex?: number,
 ): Promise<Credential> {
-	return toCredential(await context.getCredentials(CREDENTIAL_TYPE, itemIndex));
+	const data = await context.getCredentials(CREDENTIAL_TYPE, itemIndex).catch((error: unknown) => {
+		throw isErrorOfN8n(error) ? error : new Failure('credential.unreadable', {}, NOT_SENT);
+	});
+	return toCredential(data);
 }
 
 /** Characters of a key: Node.js takes no more in the headers of a request. */
