@@ -10,7 +10,7 @@ import {
 
 import { Failure, toNodeError } from '../shared/failure';
 import { HIDDEN, hideAndCut, hideSecrets } from '../shared/secrets';
-import { type EventItem, isSelected, readEvent } from './event';
+import { isSelected, readEvent } from './event';
 import { properties, triggerPanel } from './properties';
 import { readSettings, type Settings } from './settings';
 import { type Delivery, rejection } from './verify';
@@ -64,11 +64,9 @@ export class ResumeManagementTrigger implements INodeType {
 		default: {
 			/** Refuses the activation if the settings would have the trigger refuse all events. */
 			async checkExists(this: IHookFunctions): Promise<boolean> {
-				try {
-					await readSettings(this);
-				} catch (error) {
+				await readSettings(this).catch((error: unknown) => {
 					throw toNodeError(this.getNode(), error);
-				}
+				});
 				return true;
 			},
 			create: async () => true,
@@ -84,19 +82,14 @@ export class ResumeManagementTrigger implements INodeType {
 		try {
 			return await receive(this);
 		} catch (error) {
+			if (error instanceof Failure) return refuse(this, 500, 'misconfigured', `${error.message}.`);
 			// An error that is not the trigger's own may hold a secret, and is not shown.
-			return error instanceof Failure
-				? refuse(this, 500, 'misconfigured', `${error.message}.`)
-				: refuse(
-						this,
-						500,
-						'internal-error',
-						'n8n could not read the request. Send it again later.',
-					);
+			return refuse(this, 500, 'internal-error', 'n8n could not read the request.');
 		}
 	}
 }
 
+/** Starts the workflow with the event of a request if the request is verified and the event selected. */
 async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const settings = await readSettings(context);
 	const body = await readRawBody(context);
@@ -110,7 +103,14 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	}
 	const event = readEvent(settings, delivery);
 	if (typeof event === 'string') return refuse(context, 400, 'unreadable-body', event);
-	return respond(context, settings, event);
+	const webhookResponse = { status: 'success' };
+	if (!isSelected(event.event, settings.events)) {
+		const name = JSON.stringify(event.event.slice(0, 100));
+		warn(context, `started nothing for the event ${name}: 'Trigger On' does not select it`);
+		return { webhookResponse };
+	}
+	const request = settings.includeHeaders && shownRequest(context, settings);
+	return { webhookResponse, workflowData: [[{ json: { ...event, ...request } }]] };
 }
 
 /** Answers in the envelope of the service's own API (partner API specification, §2). */
@@ -145,22 +145,6 @@ async function readRawBody(context: IWebhookFunctions): Promise<Buffer | string>
 		return 'The body is incomplete, or larger than n8n accepts.';
 	}
 	return request.rawBody ?? Buffer.alloc(0);
-}
-
-/** Starts the workflow with the event if the user has selected it. */
-function respond(
-	context: IWebhookFunctions,
-	settings: Settings,
-	event: EventItem,
-): IWebhookResponseData {
-	const webhookResponse = { status: 'success' };
-	if (!isSelected(event.event, settings.events)) {
-		const name = JSON.stringify(event.event.slice(0, 100));
-		warn(context, `started nothing for the event ${name}: 'Trigger On' does not select it`);
-		return { webhookResponse };
-	}
-	const request = settings.includeHeaders && shownRequest(context, settings);
-	return { webhookResponse, workflowData: [[{ json: { ...event, ...request } }]] };
 }
 
 function shownRequest(context: IWebhookFunctions, settings: Settings): IDataObject {

@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { GenericValue, IDataObject } from 'n8n-workflow';
 
-import {
-	decodeText,
-	exactText,
-	isObject,
-	type JsonProblem,
-	parseJson,
-	valueAt,
-} from '../shared/json';
+import { decodeText, exactText, type JsonProblem, parseJson, valueAt } from '../shared/json';
 import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, plainName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideAndCut, hideSecrets } from '../shared/secrets';
 import type { Settings } from './settings';
@@ -58,13 +51,8 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	const usable = ids.find(([, id]) => id !== '' && !id.includes(HIDDEN));
 	const hash = createHash('sha256').update(body).digest('hex');
 	const [deliveryIdSource, deliveryId] = usable ?? ['bodyHash', hash];
-	return {
-		event: name || SECTION_SAVED,
-		deliveryId,
-		deliveryIdSource,
-		receivedAt: receivedAt.toISOString(),
-		data,
-	};
+	const event = name || SECTION_SAVED;
+	return { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data };
 }
 
 /** Whether the user has chosen the event in Trigger On. */
@@ -87,7 +75,7 @@ function nameOf(payload: unknown, { eventNamePath: path }: Settings): string {
 function idOf(payload: unknown, { eventIdPath: path }: Settings, name: string): string {
 	if (path) return firstText([valueAt(payload, path)]);
 	// With a resume's ID in its place, Remove Duplicates would drop the second save of the resume.
-	const isEnvelope = name !== '' && isObject(payload) && 'data' in payload;
+	const isEnvelope = name !== '' && valueAt(payload, 'data') !== undefined;
 	return firstText(valuesNamed(payload, isEnvelope ? ENVELOPE_IDS : EVENT_IDS));
 }
 

@@ -45,20 +45,21 @@ export function rejection(settings: Verification, delivery: Delivery): string | 
 	}
 	const { signaturePrefix: prefix, signatureEncoding: encoding } = settings;
 	const given = value.startsWith(prefix) ? value.slice(prefix.length).trim() : '';
-	const isRight = isSigned(webhookSecrets, '', delivery, [Buffer.from(given, encoding)]);
+	const isRight = isSigned(webhookSecrets, delivery.body, [given], encoding);
 	return isRight ? undefined : 'The signature is wrong.';
 }
 
 function standardRejection(secrets: string[], delivery: Delivery): string | undefined {
 	const [id, timestamp, value = ''] = STANDARD_HEADERS.map((name) => headerOf(delivery, name));
 	const isTimely = Math.abs(delivery.receivedAt.getTime() / 1000 - Number(timestamp)) <= TOLERANCE;
-	if (!isTimely) return 'The timestamp is too old, in the future, or not in Unix seconds.';
+	if (!isTimely) return 'The timestamp is not within 5 minutes of now.';
 	const keys = secrets.map((secret) => Buffer.from(withoutPrefix(secret), 'base64'));
 	const signatures = value
 		.split(' ')
 		.filter((signature) => signature.startsWith('v1,'))
-		.map((signature) => Buffer.from(signature.slice('v1,'.length), 'base64'));
-	const isRight = isSigned(keys, `${id}.${timestamp}.`, delivery, signatures);
+		.map((signature) => signature.slice('v1,'.length));
+	const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), delivery.body]);
+	const isRight = isSigned(keys, signed, signatures, 'base64');
 	return isRight ? undefined : 'The signature is wrong.';
 }
 
@@ -67,16 +68,19 @@ export function signedId({ verification }: Verification, delivery: Delivery): st
 	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
-/** Whether one of the signatures is the HMAC-SHA256 of a text and the body with one of the keys. */
+/** Whether one of the signatures is the HMAC-SHA256 of the bytes with one of the keys. */
 function isSigned(
 	keys: Array<string | Buffer>,
-	before: string,
-	{ body }: Delivery,
-	signatures: Buffer[],
+	bytes: Buffer,
+	signatures: string[],
+	encoding: Verification['signatureEncoding'],
 ): boolean {
+	// Hex in any case, Base64 with and without padding.
+	const plain = (text: string) =>
+		encoding === 'hex' ? text.toLowerCase() : text.replace(/=$/, '');
 	return keys.some((key) => {
-		const expected = createHmac('sha256', key).update(before).update(body).digest();
-		return signatures.some((signature) => isEqual(signature, expected));
+		const expected = plain(createHmac('sha256', key).update(bytes).digest(encoding));
+		return signatures.some((signature) => isEqual(plain(signature), expected));
 	});
 }
 
@@ -87,7 +91,7 @@ function headerOf({ headers }: Delivery, name: string): string {
 }
 
 /** Compares in constant time, by digests, so that the time does not show the length of a secret either. */
-function isEqual(one: string | Buffer, other: string | Buffer): boolean {
-	const digest = (value: string | Buffer) => createHash('sha256').update(value).digest();
+function isEqual(one: string, other: string): boolean {
+	const digest = (text: string) => createHash('sha256').update(text).digest();
 	return timingSafeEqual(digest(one), digest(other));
 }
