@@ -61,7 +61,11 @@ export async function createTrigger(
 			await nodeType.webhookMethods!.default!.checkExists!.call(context);
 		},
 
-		async receive({ body, headers, contentType = 'application/json', query = {} }: Delivery) {
+		/** @param broken a method of n8n's context, which then throws */
+		async receive(
+			{ body, headers, contentType = 'application/json', query = {} }: Delivery,
+			broken?: string,
+		) {
 			printed.length = 0;
 			let status = 200;
 			let answer: IDataObject | undefined;
@@ -83,6 +87,10 @@ export async function createTrigger(
 				[],
 				null,
 			);
+			const fail = () => {
+				throw new Error('words of another error');
+			};
+			if (broken) Object.assign(context, { [broken]: fail });
 			const { webhookResponse, workflowData, noWebhookResponse } =
 				await nodeType.webhook!.call(context);
 			if (noWebhookResponse !== true) answer = webhookResponse as IDataObject;
