@@ -42,9 +42,9 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	const parsed = parseJson(text);
 	if ('problem' in parsed) return PROBLEMS[parsed.problem];
 	const data = hideSecrets(parsed.value, secrets, text) as GenericValue;
-	const name = nameOf(data, settings);
+	const name = findEventName(data, settings);
 	const ids: Array<[EventItem['deliveryIdSource'], string]> = [
-		['payload', idOf(data, settings, name)],
+		['payload', findEventId(data, settings, name)],
 		['header', hideAndCut(signedId(settings, delivery), secrets)],
 	];
 	// Two IDs that held a secret may be equal now.
@@ -67,12 +67,12 @@ function comparable(event: string): string {
 }
 
 /** Returns the name of the event; '' if the payload has none. */
-function nameOf(payload: unknown, { eventNamePath: path }: Settings): string {
+function findEventName(payload: unknown, { eventNamePath: path }: Settings): string {
 	return firstText(path ? [valueAt(payload, path)] : valuesNamed(payload, EVENT_NAMES));
 }
 
 /** Returns the ID of the event; '' if the payload has none. */
-function idOf(payload: unknown, { eventIdPath: path }: Settings, name: string): string {
+function findEventId(payload: unknown, { eventIdPath: path }: Settings, name: string): string {
 	if (path) return firstText([valueAt(payload, path)]);
 	// With a resume's ID in its place, Remove Duplicates would drop the second save of the resume.
 	const isEnvelope = name !== '' && valueAt(payload, 'data') !== undefined;

@@ -72,8 +72,8 @@ test.each(Object.entries(outputs))('%s is what the engine puts out', async (file
 	}
 });
 
-test.each([...[{ id: 1 }, [1], 7, 'text', null, true].map((payload) => [payload] as const)])(
-	"the trigger's event of %j is as its schema says",
+test.each([[{ id: 1 }], [[1]], [7], ['text'], [null]])(
+	'the event of %j is as its schema says',
 	async (payload) => {
 		const schema = readSchema('ResumeManagementTrigger', 'v1.1.0.json');
 		const trigger = await createTrigger(
