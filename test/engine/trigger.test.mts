@@ -238,10 +238,15 @@ test('an unusable field is named at activation, with its consequence', async () 
 
 test('an error of n8n is answered without its words, and starts nothing', async () => {
 	const trigger = await createTrigger(ways.header!.parameters, credential);
-	for (const broken of ['getHeaderData', 'getCredentials', 'getRequestObject']) {
-		const { status, body, items, log } = await trigger.receive(genuine('header'), broken);
+	const fail = () => {
+		throw new Error('words of n8n');
+	};
+	for (const method of ['getHeaderData', 'getCredentials', 'getRequestObject']) {
+		const { status, body, items, log } = await trigger.receive(genuine('header'), {
+			[method]: fail,
+		});
 		expect([status, body.errorCode, items]).toEqual([500, 'internal-error', undefined]);
-		expect(JSON.stringify(body) + log).not.toContain('words of another error');
+		expect(JSON.stringify(body) + log).not.toContain('words of n8n');
 	}
 });
 
