@@ -126,12 +126,13 @@ test.each<[string, string, string?]>([
 	['3 million names', `{${names}}`, tooLarge],
 	['as many `0,` as n8n lets in', list('0', LARGEST / 2), tooLarge],
 	['one long text', JSON.stringify(['x'.repeat(LARGEST - 4)])],
-])('a body of %s is answered within seconds', (_, body, sentence = '') => {
-	const start = performance.now();
+])('a body of %s is answered within seconds', (_, body, sentence = 'bodyHash') => {
+	// CPU time, because other work on the machine may take turns.
+	const start = process.cpuUsage();
 	const event = readBody(body);
-	expect(performance.now() - start).toBeLessThan(8_000);
-	if (sentence) expect(event).toBe(sentence);
-	else expect(event).toHaveProperty('deliveryIdSource', 'bodyHash');
+	const { user, system } = process.cpuUsage(start);
+	expect((user + system) / 1e6).toBeLessThan(8);
+	expect(typeof event === 'string' ? event : event.deliveryIdSource).toBe(sentence);
 });
 
 test.each<[boolean, string[]]>([
