@@ -206,6 +206,10 @@ export const FAILURES = {
 	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
 	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
 	'parameter.notAChoice': ["'{field}' is not one of {choices}", CHECK_EXPRESSION],
+	'parameter.notAHeaderName': [
+		"'{field}' is not the name of a header",
+		'Enter letters, digits and hyphens, such as X-Webhook-Secret.',
+	],
 	'parameter.notAPath': [
 		"'{field}' is not a path below the Base URL",
 		'Enter what follows the Base URL, such as /connect, without an address, "..", empty parts or backslashes, and write a percent sign as %25. What would follow a question mark goes into Query Parameters.',
@@ -242,6 +246,15 @@ export const FAILURES = {
 	'parameter.operation': [
 		'This node has no such operation',
 		'Choose one of its operations. For another request to the service, choose the resource Custom Request. Nothing was sent.',
+	],
+
+	'trigger.noSecret': [
+		"The credential's Webhook Secret is empty",
+		"Enter it in the credential, or set Verification to 'None'.",
+	],
+	'trigger.unusableSecret': [
+		"A webhook secret of the credential can't be used for this Verification",
+		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64, usually after the prefix whsec_.',
 	],
 
 	'list.none': ['The answer holds no list', SET_LIST_PATH],

@@ -29,8 +29,11 @@ export const FILES = ['data', 'url', 'link', 'file', 'content', 'base64'];
 /** Properties that hold the name of an event. */
 export const EVENT_NAMES = ['event', 'type', 'eventtype', 'eventname'];
 
-/** Properties that hold the ID of an event. */
-export const EVENT_IDS = ['id', 'eventid'];
+/** Property that holds the ID of an event. */
+export const EVENT_IDS = ['eventid'];
+
+/** The same where the event's name and `data` stand beside it. In any other place, `id` may be a resume's. */
+export const ENVELOPE_IDS = [...EVENT_IDS, 'id'];
 
 /** Returns a name in the form that names are compared in: `first_name`, `first-name` and `FirstName` are equal. */
 export function plainName(name: string): string {

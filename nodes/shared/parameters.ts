@@ -17,15 +17,20 @@ const NOT_SENT = ['__proto__', 'constructor', 'prototype'];
 /** Characters of a key that is sent once; IDs are shorter. */
 const LONGEST_KEY = 500;
 
+/** A token of RFC 9110, section 5.6.2. */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
 /**
  * One item's parameters, checked before anything is sent. The operation's fields say what each one is called, what
  * it may be, and what it is where it is missing; one that the operation does not have is empty, or off. Each
  * method throws a Failure that names the field.
  */
 export class ParameterReader {
+	/** @param consequence ends the description of each Failure */
 	constructor(
 		private readonly fields: INodeProperties[],
 		private readonly evaluate: ReadParameter,
+		private readonly consequence = 'Nothing was sent for this item.',
 	) {}
 
 	/** Whether the user has added this group of fields. */
@@ -50,10 +55,20 @@ export class ParameterReader {
 
 	/** One of the choices of its field. */
 	choice<T extends string>(name: string): T {
-		const value = this.read(name);
-		const choices = this.fieldAt(name)!.options!.map((option) => 'value' in option && option.value);
-		if (choices.includes(value as T)) return value as T;
-		return this.reject('notAChoice', name, { choices: choices.join(', ') });
+		return this.toChoice(name, this.read(name)) as T;
+	}
+
+	/** One or more of the choices of its field. */
+	choices(name: string): string[] {
+		const values = [this.read(name)].flat();
+		if (values.length === 0) this.reject('empty', name);
+		return values.map((value) => this.toChoice(name, value));
+	}
+
+	/** The name of a header, trimmed. */
+	headerName(name: string): string {
+		const header = this.text(name);
+		return HEADER_NAME.test(header) ? header : this.reject('notAHeaderName', name);
 	}
 
 	/** A path below the base address, percent-encoded: see {@link toPath}. */
@@ -149,6 +164,12 @@ export class ParameterReader {
 		return isObject(locator) && 'value' in locator ? locator : { value: locator };
 	}
 
+	private toChoice(name: string, value: unknown): string {
+		const choices = this.fieldAt(name)!.options!.map((option) => 'value' in option && option.value);
+		if (typeof value === 'string' && choices.includes(value)) return value;
+		return this.reject('notAChoice', name, { choices: choices.join(', ') });
+	}
+
 	private toId(name: string, value: unknown): string {
 		const id = this.plain(name, value);
 		if (id.trim() === '') this.reject('empty', name);
@@ -231,7 +252,7 @@ export class ParameterReader {
 	): never {
 		const failure = new Failure(`parameter.${problem}`, { field: this.labelOf(name), ...values });
 		throw failure.with({
-			description: `${failure.description} Nothing was sent for this item.`,
+			description: `${failure.description} ${this.consequence}`,
 			mayHaveHappened: false,
 			isSetting: true,
 		});
