@@ -1,6 +1,6 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import type { Records } from './pick';
+import type { PickerList } from './pick';
 
 type Picker = (
 	this: ILoadOptionsFunctions,
@@ -8,15 +8,15 @@ type Picker = (
 	paginationToken?: unknown,
 ) => Promise<INodeListSearchResult>;
 
-/** What serves a picker is loaded by its first use, so that n8n, which loads each node, starts sooner. */
-function picker(records: Records): Picker {
+/** Loads the code of a picker when it is first used: n8n, which loads each node, starts sooner. */
+function picker(list: PickerList): Picker {
 	return async function (filter, paginationToken) {
 		const { pick } = await import('./pick');
-		return await pick(this, records, filter, paginationToken);
+		return await pick(this, list, filter, paginationToken);
 	};
 }
 
 export const searchUsers = picker('users');
 
-/** Those of the user in `listUserId`, as the service lists no others. */
+/** Searches the resumes of the user in `listUserId`. */
 export const searchResumes = picker('resumes');

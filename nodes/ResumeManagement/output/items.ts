@@ -22,19 +22,19 @@ export function recordItem(
 	{ simplify, fields, isoTimestamps = [] }: ItemSettings,
 ): INodeExecutionData {
 	if (!isObject(answer) || answer.status !== 'success') return toItem(answer, fields);
-	const data = isObject(answer.data) ? withIsoTimes(answer.data, isoTimestamps) : answer.data;
-	if (!simplify) return toItem(data === undefined ? answer : { ...answer, data }, fields);
-	const beside = { ...answer };
-	delete beside.status;
-	delete beside.data;
+	const hasTimes = isoTimestamps.length > 0 && isObject(answer.data);
+	const data = hasTimes ? withIsoTimes(answer.data as IDataObject, isoTimestamps) : answer.data;
+	if (!simplify) return toItem(hasTimes ? { ...answer, data } : answer, fields);
+	const { status: _, data: __, ...beside } = answer;
 	if (data === undefined) return toItem(beside, fields);
-	return toItem(isObject(data) ? { ...beside, ...data } : { ...beside, data }, fields);
+	if (!isObject(data)) return toItem({ ...beside, data }, fields);
+	return toItem(Object.keys(beside).length > 0 ? { ...beside, ...data } : data, fields);
 }
 
 /** @param fields see {@link ItemSettings} */
 export function toItem(value: unknown, fields: string[] = []): INodeExecutionData {
 	const json = toRecord(value);
-	return { json: fields.length > 0 ? toRecord(pick(json, fields)) : json };
+	return { json: fields.length > 0 ? toRecord(selectFields(json, fields)) : json };
 }
 
 /**
@@ -54,13 +54,13 @@ function looksFailed(record: IDataObject): boolean {
 const NAMES_OF_A_FAILURE = ['error', 'message', 'details'];
 
 /** The object with only what is at these paths; they do not lead into arrays. A name may contain dots. */
-function pick(value: IDataObject, paths: string[]): IDataObject {
+function selectFields(value: IDataObject, paths: string[]): IDataObject {
 	const entries = Object.entries(value).flatMap(([name, inner]) => {
 		if (paths.includes(name)) return [[name, inner]];
 		const within = paths
 			.filter((path) => path.startsWith(`${name}.`))
 			.map((path) => path.slice(name.length + 1));
-		const picked = within.length > 0 && isObject(inner) ? pick(inner, within) : {};
+		const picked = within.length > 0 && isObject(inner) ? selectFields(inner, within) : {};
 		return Object.keys(picked).length > 0 ? [[name, picked]] : [];
 	});
 	// Not by assignment, which would set the prototype for the name `__proto__`.

@@ -12,7 +12,7 @@ import type { FileSettings } from './file';
 /** How an item's answer becomes items, from its parameters. */
 export type Output =
 	| ({ kind: 'record' } & ItemSettings)
-	| ({ kind: 'list'; pagination?: Pagination } & ListSettings)
+	| ({ kind: 'list'; pagination?: Pagination } & ItemSettings & ListSettings)
 	| ({ kind: 'file' } & FileSettings);
 
 /** A user of whom an item knows the e-mail address alone, and how the list of users is to be read. */

@@ -32,7 +32,7 @@ export async function readCall(
 	const segment =
 		typeof value === 'string'
 			? value
-			: await run.users.idOf(value, credential, { retries, http: run.http });
+			: await run.users.findId(value, credential, { retries, http: run.http });
 	return {
 		...settings,
 		...key,

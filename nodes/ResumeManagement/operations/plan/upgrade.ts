@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { exactText, isObject } from '../../../shared/json';
 import type { Operation } from '../../run/call';
 import { reportsError } from '../../http/judge';
-import { EMAILS, folded, propertiesOf, textsIn } from '../../output/records';
+import { emailsOf, plainEmail } from '../../output/records';
 import { options, sendOnceKey, sendUnsettledKeysAgain, simplify } from '../fields';
 
 /** The subscription record's Unix timestamps, in seconds (partner API specification, §2). */
@@ -109,7 +109,7 @@ export const upgrade: Operation = {
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
-			purchase: { id: JSON.stringify([preview, folded(email), planId]), mayRepeat },
+			purchase: { id: JSON.stringify([preview, plainEmail(email), planId]), mayRepeat },
 			...(isIso ? { isoTimestamps: TIMESTAMPS } : { hint: UNIX_SECONDS }),
 		};
 	},
@@ -119,8 +119,7 @@ export const upgrade: Operation = {
 		const { data } = answer as IDataObject;
 		if (!isObject(data)) return 'it holds no subscription';
 		if (reportsError(data as unknown)) return 'its subscription reports an error';
-		const emails = textsIn(propertiesOf(data), EMAILS).map(folded);
-		if (emails.some((one) => one !== folded(String(email)))) {
+		if (emailsOf(data).some((one) => one !== plainEmail(String(email)))) {
 			return 'its subscription is of another person';
 		}
 		// The plan that the user is now on is the one that was asked for (§3).
