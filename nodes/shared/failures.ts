@@ -320,7 +320,10 @@ export const FAILURES = {
 		'No user is picked',
 		"Pick a user in 'Resumes of User' first, or enter the resume's ID.",
 	],
-	'picker.none': ['The service returned no {list}', '{advice}'],
+	'picker.none': [
+		'The service returned no {list}',
+		"There may be none yet. Otherwise, check that the credential's Private Key belongs to the right account.",
+	],
 	'picker.withoutIds': [
 		'The {list} that the service returned have no ID to pick them by',
 		'They have none of the properties {properties}, or several with different IDs. The first record has the properties: {names}. Switch this field to By ID, and enter the ID.',

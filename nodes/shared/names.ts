@@ -44,9 +44,9 @@ export function plainName(name: string): string {
 /** Returns the values of the properties with one of these names, in the order of the names. */
 export function valuesNamed(value: unknown, names: readonly string[]): unknown[] {
 	if (!isObject(value)) return [];
-	const properties = Object.entries(value).map(([name, inner]) => [plainName(name), inner]);
+	const found = Object.keys(value).filter((property) => names.includes(plainName(property)));
 	return names.flatMap((name) =>
-		properties.filter(([plain]) => plain === name).map(([, inner]) => inner),
+		found.filter((property) => plainName(property) === name).map((property) => value[property]),
 	);
 }
 

@@ -1,4 +1,8 @@
-import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
+import type {
+	ILoadOptionsFunctions,
+	INodeListSearchItems,
+	INodeListSearchResult,
+} from 'n8n-workflow';
 
 import { EMAIL, GIVEN_NAMES, idNames, NAMES, shownNames } from '../../shared/names';
 import { requestAnswer } from '../http/answer';
@@ -11,12 +15,6 @@ import { ParameterReader } from '../../shared/parameters';
 
 /** Name of a list to pick from. */
 export type PickerList = 'users' | 'resumes';
-
-/** What to do if the service returns no records. */
-const IF_NONE: Record<PickerList, string> = {
-	users: "Check that the credential's Private Key belongs to the account that has the users.",
-	resumes: 'This user has none yet. Pick another user, or create a resume for this one.',
-};
 
 /** Milliseconds that a person waits for a list. */
 const TIMEOUT = 20_000;
@@ -35,12 +33,9 @@ export async function pick(
 	filter = '',
 	paginationToken: unknown = 0,
 ): Promise<INodeListSearchResult> {
-	let options: Option[];
-	try {
-		options = await findOptions(context, list);
-	} catch (error) {
+	const options = await findOptions(context, list).catch((error: unknown) => {
 		throw toEditorError(context, error);
-	}
+	});
 	const wanted = filter.trim().toLowerCase();
 	const matching = options.filter(({ name, value }) =>
 		`${name} ${value}`.toLowerCase().includes(wanted),
@@ -53,19 +48,17 @@ export async function pick(
 	};
 }
 
-interface Option {
-	name: string;
-	value: string;
-}
-
-async function findOptions(context: ILoadOptionsFunctions, list: PickerList): Promise<Option[]> {
+async function findOptions(
+	context: ILoadOptionsFunctions,
+	list: PickerList,
+): Promise<INodeListSearchItems[]> {
 	const path = list === 'users' ? '/users' : resumesPath(context);
 	const credential = await readCredential(context);
 	const http = { timeout: TIMEOUT };
 	const request = { method: 'GET', path, write: false, retries: 0, file: false, http } as const;
 	const { body } = await requestAnswer({ context }, credential, request);
 	const { elements } = findList(body, { path: '', name: list, advice: ENTER_ID });
-	if (elements.length === 0) throw new Failure('picker.none', { list, advice: IF_NONE[list] });
+	if (elements.length === 0) throw new Failure('picker.none', { list });
 	const options = elements.flatMap((element) => toOption(element, list));
 	if (options.length > 0) return options;
 	const properties = idNames(list).join(', ');
@@ -81,7 +74,7 @@ function resumesPath(context: ILoadOptionsFunctions): string {
 
 const ENTER_ID = 'Switch this field to By ID, and enter the ID.';
 
-function toOption(record: unknown, list: PickerList): Option[] {
+function toOption(record: unknown, list: PickerList): INodeListSearchItems[] {
 	const value = idOf(record, list);
 	if (value === undefined) return [];
 	const [name = textsNamed(record, GIVEN_NAMES).join(' ')] = textsNamed(record, NAMES);

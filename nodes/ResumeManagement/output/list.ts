@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { Failure, type FailureId } from '../../shared/failure';
 import { exactText, isObject, valueAt } from '../../shared/json';
 import {
@@ -71,9 +69,13 @@ export function lookForList(
 		return Array.isArray(elements) ? { path, elements } : { problem: 'list.notAtPath' };
 	}
 	if (Array.isArray(answer)) return { path, elements: answer };
-	const lists = listsIn(answer);
+	const lists = [...listsIn(answer, ''), ...listsIn(answer.data, 'data.')];
 	const named = lists.filter((list) => list.path === 'data' || plainName(list.property) === name);
-	const candidates = named.length > 0 || onlyByName || hasOther(answer, name) ? named : lists;
+	// Whether a named place holds something else: `null`, or an object without any list.
+	const hasOther =
+		[answer, answer.data].some((one) => valuesNamed(one, [name]).length > 0) ||
+		(answer.data !== undefined && !lists.some((list) => list.path.startsWith('data.')));
+	const candidates = named.length > 0 || onlyByName || hasOther ? named : lists;
 	const [list, ...others] = candidates;
 	if (!list) return { problem: 'list.none' };
 	const isSame = ({ elements }: FoundList) =>
@@ -81,19 +83,14 @@ export function lookForList(
 	return others.every(isSame) ? list : { problem: 'list.several' };
 }
 
-function listsIn(answer: IDataObject): Array<FoundList & { property: string }> {
-	const listsOf = (value: unknown, prefix: string) =>
-		Object.entries(isObject(value) ? value : {}).flatMap(([property, elements]) =>
-			Array.isArray(elements) ? [{ path: `${prefix}${property}`, property, elements }] : [],
-		);
-	return [...listsOf(answer, ''), ...listsOf(answer.data, 'data.')];
-}
-
-/** Whether a named place holds something other than a list: `null`, or an object without any list. */
-function hasOther(answer: IDataObject, name: string): boolean {
-	const { data } = answer;
-	if (valuesNamed(answer, [name]).length + valuesNamed(data, [name]).length > 0) return true;
-	return data !== undefined && !(isObject(data) && Object.values(data).some(Array.isArray));
+function listsIn(value: unknown, prefix: string): Array<FoundList & { property: string }> {
+	if (!isObject(value)) return [];
+	const properties = Object.keys(value).filter((property) => Array.isArray(value[property]));
+	return properties.map((property) => ({
+		path: prefix + property,
+		property,
+		elements: value[property] as unknown[],
+	}));
 }
 
 /** What an answer tells about the rest of its list. */
@@ -112,22 +109,17 @@ export function signsOf({ body, headers }: Reply): Signs {
 	const places = [...answers, ...answers.flatMap((one) => valuesNamed(one, PAGE_PLACES))];
 	const valuesOf = (names: string[]) => places.flatMap((place) => valuesNamed(place, names));
 	const flags = valuesOf(MORE_FLAGS).filter((flag) => flag !== null && flag !== '');
-	const totals = [...valuesOf(TOTALS), headers['x-total-count']].map(
-		(total) => exactText(total)?.trim() ?? '',
-	);
+	const totals = [...valuesOf(TOTALS), headers['x-total-count']].map(exactText).map(Number);
+	const isYes = (value: unknown) => !NO.includes(value);
 	return {
 		flag: flags.length > 0 ? flags.some(isYes) : undefined,
 		link: valuesOf(NEXT_LINKS).some(isYes) || /\brel="?next\b/i.test(String(headers.link ?? '')),
-		total: Math.max(0, ...totals.filter((total) => /^\d{1,15}$/.test(total)).map(Number)),
+		total: totals.filter(Number.isSafeInteger).reduce((one, other) => Math.max(one, other), 0),
 	};
 }
 
 /** Values of a flag or a link that mean that there is no more. */
 const NO: unknown[] = [null, '', false, 'false', 0, '0'];
-
-function isYes(value: unknown): boolean {
-	return !NO.includes(value);
-}
 
 /** Whether there are more records than these. A flag beats a link, and so does a total that is reached. */
 export function isMore({ flag, link, total }: Signs, count: number): boolean {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { Failure } from '../../shared/failure';
 import { exactText } from '../../shared/json';
-import { EMAIL, idNames, valuesNamed } from '../../shared/names';
+import { idNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 
 /**
@@ -11,11 +11,6 @@ import { HIDDEN } from '../../shared/secrets';
  */
 export function plainEmail(email: string): string {
 	return email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-}
-
-/** Returns the e-mail addresses of a user, in the form of {@link plainEmail}. */
-export function emailsOf(user: unknown): string[] {
-	return textsNamed(user, EMAIL).map(plainEmail);
 }
 
 /** Returns the texts and exact numbers that a record has under these names. */

@@ -1,10 +1,10 @@
-import { idNames } from '../../shared/names';
+import { EMAIL, idNames } from '../../shared/names';
 import { toSegment } from '../../shared/path';
 import { requestAnswer } from '../http/answer';
 import type { Credential } from '../http/credential';
 import { Failure, type FailureId } from '../../shared/failure';
 import type { HttpRequest, Sender } from '../http/send';
-import { emailsOf, idOf, plainEmail } from '../output/records';
+import { idOf, plainEmail, textsNamed } from '../output/records';
 import type { UserByEmail } from './call';
 import { readList } from './pages';
 
@@ -54,7 +54,9 @@ export class Users {
 		const ids: Directory['ids'] = new Map();
 		for (const user of users.elements) {
 			const id = idOf(user, USERS.name) ?? '';
-			for (const email of emailsOf(user)) ids.set(email, (ids.get(email) ?? new Set()).add(id));
+			for (const email of textsNamed(user, EMAIL).map(plainEmail)) {
+				ids.set(email, (ids.get(email) ?? new Set()).add(id));
+			}
 		}
 		return { users: users.elements.length, ids };
 	}

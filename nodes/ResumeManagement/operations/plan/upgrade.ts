@@ -3,7 +3,8 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { exactText, isObject } from '../../../shared/json';
 import type { Operation } from '../../run/call';
 import { reportsError } from '../../http/judge';
-import { emailsOf, plainEmail } from '../../output/records';
+import { EMAIL } from '../../../shared/names';
+import { plainEmail, textsNamed } from '../../output/records';
 import { options, sendOnceKey, sendUnsettledKeysAgain, simplify } from '../fields';
 
 /** The subscription record's Unix timestamps, in seconds (partner API specification, §2). */
@@ -119,7 +120,7 @@ export const upgrade: Operation = {
 		const { data } = answer as IDataObject;
 		if (!isObject(data)) return 'it holds no subscription';
 		if (reportsError(data as unknown)) return 'its subscription reports an error';
-		if (emailsOf(data).some((one) => one !== plainEmail(String(email)))) {
+		if (textsNamed(data, EMAIL).some((one) => plainEmail(one) !== plainEmail(String(email)))) {
 			return 'its subscription is of another person';
 		}
 		// The plan that the user is now on is the one that was asked for (§3).
