@@ -23,7 +23,9 @@ export function recordItem(
 	if (!isObject(answer) || answer.status !== 'success') return toItem(answer, fields);
 	const data = isObject(answer.data) ? withIsoTimes(answer.data, isoTimestamps) : answer.data;
 	if (!simplify) return toItem(data === answer.data ? answer : { ...answer, data }, fields);
-	const { status: _, data: __, ...beside } = answer;
+	const beside = { ...answer };
+	delete beside.status;
+	delete beside.data;
 	if (data === undefined) return toItem(beside, fields);
 	if (!isObject(data)) return toItem({ ...beside, data }, fields);
 	return toItem(Object.keys(beside).length > 0 ? { ...beside, ...data } : data, fields);

@@ -26,11 +26,11 @@ export interface Pagination {
 	maxPages: number;
 }
 
-/** Sends one request with these query parameters. */
 type RequestPage = (query: IDataObject) => Promise<Reply>;
 
 /**
  * Reads a list from one answer or, with Pagination, page by page.
+ * @param request sends one request with these query parameters
  * @throws Failure also if all records are wanted, and the service says that there are more
  */
 export async function readList(
@@ -44,11 +44,10 @@ export async function readList(
 	// Without Simplify, the user gets the answer whatever it holds.
 	const found = settings.simplify ? findList(body, settings) : lookForList(body, settings);
 	if ('problem' in found) return { answers: [body], elements: [] };
-	const { elements } = found;
-	const list = { answers: [body], elements };
-	const isWhole = elements.length >= settings.limit || !isMore(signsOf(reply), elements.length);
-	if (isWhole) return list;
-	const failure = incomplete(elements.length, settings);
+	const list = { answers: [body], elements: found.elements };
+	const count = list.elements.length;
+	if (count >= settings.limit || !isMore(signsOf(reply), count)) return list;
+	const failure = incomplete(count, settings);
 	if (settings.limit === Infinity) throw failure;
 	return { ...list, hint: failure.description };
 }
@@ -63,8 +62,8 @@ async function readPages(
 	settings: ListSettings,
 	request: RequestPage,
 ): Promise<List> {
-	const { mode, parameter, size, maxPages } = pagination;
-	const records = new Records(settings.name, mode);
+	const { parameter, size, maxPages } = pagination;
+	const records = new Records(settings.name, pagination.mode);
 	const list: List = { answers: [], elements: records.all };
 	const positions = new Set<Position>();
 	let position = pagination.start;
@@ -77,7 +76,8 @@ async function readPages(
 		const found = findList(reply.body, { ...settings, path });
 		({ path } = found);
 		const isRepeated = records.add(found.elements, page);
-		if (page === 1 || found.elements.length > 0) list.answers.push(reply.body);
+		const isEmpty = found.elements.length === 0;
+		if (page === 1 || !(isEmpty || isRepeated)) list.answers.push(reply.body);
 		position = nextPosition(pagination, reply.body, position, found.elements.length);
 		if (positions.has(position)) throw new Failure('list.samePage', { what: CURSOR_TWICE });
 		positions.add(position);
@@ -89,7 +89,7 @@ async function readPages(
 		const isEnd = signs.flag === undefined ? count > 0 && count === total : !signs.flag;
 		if (position === undefined || isEnd || isRepeated) {
 			if (isMore({ ...signs, total }, count)) throw incomplete(count, settings);
-			const isUntold = page === 1 && signs.flag === undefined && total === 0;
+			const isUntold = page === 1 && !isEmpty && signs.flag === undefined && total === 0;
 			return isUntold ? { ...list, hint: cursorHint(pagination, reply.body) } : list;
 		}
 	}
