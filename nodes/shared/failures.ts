@@ -264,22 +264,25 @@ export const FAILURES = {
 		'The answer holds {records} records, and at most {most} are read at once',
 		'Ask for less at a time, such as with Pagination in Options.',
 	],
-	'list.incomplete': ['The list is not complete', '{missing} {advice}'],
+	'list.incomplete': [
+		'The list is not complete',
+		'The service sent {count} records, but its answer shows that there are more. Check {option}, or add it to read the list page by page. The list may also have changed while it was read.',
+	],
 	'list.tooManyPages': [
-		'The list did not end after {pages}',
-		'To get all of it, set a higher Max Pages in Pagination. Get Many gets a part of it with a lower Limit.',
+		'The list did not end within Max Pages ({pages})',
+		'To get the whole list, set a higher Max Pages in Pagination. To get a part of it, use Get Many with a Limit.',
 	],
 	'list.samePage': [
 		'The service sent the same page again',
-		"{what} The service may not know the parameter '{parameter}', or count in another way: check {option}. If the list has one page, leave it out.",
+		'{what} Check Advance By and Parameter Name in Pagination: the service may not know the parameter. If the list has one page, remove Pagination.',
 	],
 	'list.sameId': [
 		'Different records of one page have the same ID',
-		'So nothing tells a record that comes twice from another one. Without {option}, the answer to one request is returned as it is. For more than that, ask your account manager what tells the records apart.',
+		"Pages of such a list can't be put together. Remove Pagination to get the answer to one request, and ask your account manager what tells the records apart.",
 	],
 	'list.noCursor': [
 		"The answer has no cursor at '{path}'",
-		'What is there is neither a text nor a number. Check Cursor Path in Pagination.',
+		'The value there is neither a text nor a number. Check Cursor Path in Pagination.',
 	],
 
 	'file.none': ['The answer holds no file', SET_FILE_PATH],
@@ -316,15 +319,15 @@ export const FAILURES = {
 
 	'user.notFound': [
 		'No user has this e-mail address',
-		'The list holds {users} users and {emails} e-mail addresses. Check the address, or add Users Pagination in Options where the list comes in pages. Nothing but the list was requested for this item.',
+		'The list has {users} users and {emails} e-mail addresses. Check the address, or add Users Pagination in Options where the list comes in pages. Nothing but the list was requested for this item.',
 	],
 	'user.several': [
 		'Several users have this e-mail address',
-		'The list holds {count} of them, with the IDs {ids}. Switch User to By ID, and enter the one that is meant. Nothing but the list was requested for this item.',
+		'The list has {count} of them, with the IDs {ids}. Switch User to By ID, and enter the ID of the right one. Nothing but the list was requested for this item.',
 	],
 	'user.withoutId': [
 		'The user with this e-mail address has no ID in the list',
-		'None of the properties {properties} holds one that can be sent, or several hold different ones. Switch User to By ID, and enter it. Nothing but the list was requested for this item.',
+		"The user has none of the properties {properties}, or several with different IDs, or an ID that can't be sent. Switch User to By ID, and enter the ID. Nothing but the list was requested for this item.",
 	],
 	'user.listUnreadable': [
 		'The list of users could not be read: {reason}',
@@ -335,10 +338,12 @@ export const FAILURES = {
 		'No user is picked',
 		"Pick a user in 'Resumes of User' first, or enter the resume's ID.",
 	],
-	'picker.none': ['The service returned no {records}', '{advice}'],
-	'picker.withoutIds': [
-		'The {records} that the service returned have no ID to pick them by',
-		"None of the properties {properties} is in them, or several hold different ones. The first one's properties: {names}. Switch this field to By ID, and enter the ID.",
+	'picker.none': [
+		'The service returned no {list}',
+		"There may be none yet. Otherwise, check that the credential's Private Key belongs to the right account.",
 	],
-	'picker.other': ['{message}', '{description}'],
+	'picker.withoutIds': [
+		'The {list} that the service returned have no ID to pick them by',
+		'They have none of the properties {properties}, or several with different IDs. The first record has the properties: {names}. Switch this field to By ID, and enter the ID.',
+	],
 } satisfies Record<string, [message: string, description: string]>;

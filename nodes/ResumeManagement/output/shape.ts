@@ -14,6 +14,8 @@ export type Answer =
 export interface List {
 	answers: AnswerBody[];
 	elements: unknown[];
+	/** For the user, if the list may not be whole. */
+	hint?: string;
 }
 
 /** Returns the items of an answer. */

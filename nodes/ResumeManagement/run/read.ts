@@ -33,7 +33,9 @@ export async function readCall(
 	const credential = await run.credentials.read(index);
 	refuseProxyElsewhere(credential.baseUrl, http);
 	const segment =
-		typeof value === 'string' ? value : await run.users.idOf(value, credential, { retries, http });
+		typeof value === 'string'
+			? value
+			: await run.users.findId(value, credential, { retries, http });
 	return {
 		...parts,
 		index,
