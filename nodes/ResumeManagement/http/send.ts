@@ -12,7 +12,7 @@ import type { Secrets } from '../../shared/secrets';
 import { withRetries, withRetryAfter } from './attempts';
 import { CREDENTIAL_TYPE, type Credential } from './credential';
 import { Failure } from '../../shared/failure';
-import { networkFailure } from './networkFailure';
+import { type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
  * Milliseconds that an answer may take where Request Options name no timeout. n8n's own default of
@@ -78,6 +78,8 @@ export interface Connection {
 	/** Aborted by `abort`, and when the execution is cancelled. */
 	signal: AbortSignal;
 	cancelled?: AbortSignal;
+	/** What should answer. */
+	host: Host;
 }
 
 /**
@@ -112,16 +114,22 @@ function connect(
 	{ secrets }: Credential,
 	{ write, http }: HttpRequest,
 ): Connection {
-	const abort = new AbortController();
 	return {
 		secrets,
 		// The pickers' context has no `prepareBinaryData`, and they need none.
 		helpers: context.helpers as Connection['helpers'],
 		http: { ...http, timeout: http.timeout ?? TIMEOUTS[write ? 'write' : 'read'] },
-		abort,
-		signal: cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal,
+		...abortable(cancelled),
 		cancelled,
+		host: SERVICE,
 	};
+}
+
+/** Returns what ends one request, which also ends when the execution is cancelled. */
+export function abortable(cancelled?: AbortSignal): Pick<Connection, 'abort' | 'signal'> {
+	const abort = new AbortController();
+	const signal = cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal;
+	return { abort, signal };
 }
 
 /**

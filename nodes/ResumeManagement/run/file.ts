@@ -1,143 +1,249 @@
-import type { IBinaryKeyData, IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
-import { isObject, valueAt } from '../../shared/json';
-import { hideAndCut, holdsSecret } from '../../shared/secrets';
-import { readAnswer } from '../http/answer';
 import { Failure } from '../../shared/failure';
-import { type AnswerBody, reportsError, TRANSIENT } from '../http/judge';
-import { networkFailure } from '../http/networkFailure';
-import { decoded } from '../../shared/path';
-import { type Connection, discard, type Readable, type Received, UNPACKED } from '../http/send';
+import { decodeText, parseJson } from '../../shared/json';
+import { HIDDEN, hideAndCut, holdsSecret, type Secrets } from '../../shared/secrets';
+import { readAnswer, readWhole } from '../http/answer';
+import { withRetryAfter } from '../http/attempts';
+import { reportsError, TRANSIENT } from '../http/judge';
+import { FILE_HOST, networkFailure } from '../http/networkFailure';
+import {
+	abortable,
+	type Connection,
+	discard,
+	limitTime,
+	type Readable,
+	type Received,
+	UNPACKED,
+} from '../http/send';
+import { readDisposition, safeFileName } from '../output/fileName';
+import { isText, locateFile, readMimeType } from '../output/fileType';
 
-/** What the user says of the file; but for the field, each may be ''. */
+/** The user's settings for a file. All but `field` may be ''. */
 export interface FileSettings {
-	/** The item's binary field. */
+	/** Binary field of the item. */
 	field: string;
-	/** In place of the name that the service sends. */
+	/** Replaces the name that the service sends. */
 	fileName: string;
-	/** Where a JSON answer has the file. */
+	/** Where a JSON answer holds the file. */
 	filePath: string;
 }
 
-/** A file in n8n's binary store, and what an AI agent gets of it: n8n leaves binary data out of a tool's answer. */
+/** A file in n8n's binary store. n8n shows only `json` to an AI agent. */
 export interface StoredFile {
 	json: IDataObject;
 	binary: IBinaryKeyData;
 }
 
-type Host = 'the service' | "the file's host";
+interface Source {
+	content: Readable | Buffer;
+	/** Headers that name the file and its type. */
+	headers: IDataObject;
+	connection: Connection;
+}
 
 /**
- * Stores the file that a download was answered with: the answer's own bytes, what it redirects or links to, or
- * what it holds as base64. The specification does not say which (§4.2).
+ * Stores the file of a download: the response's own bytes, the target of a redirect or a link, or base64 in JSON.
+ * The specification does not show which one the service sends (§4.2).
  * @throws Failure
  */
 export async function storeFile(
 	received: Received,
-	{ field, fileName, filePath }: FileSettings,
+	settings: FileSettings,
 	connection: Connection,
 ): Promise<StoredFile> {
 	const { statusCode, headers, url, body } = received;
-	let source = received;
-	let content: Readable | Buffer | undefined;
-	if (statusCode >= 300 && statusCode < 400 && headers.location) {
+	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
+	if (isRedirect && headers.location) {
 		discard(body, connection.abort);
-		source = await fetchLink(String(headers.location), url, connection);
-	} else if (!(await isFile(received))) {
-		const located = locate(await readAnswer(received, connection), filePath);
-		if (Buffer.isBuffer(located)) content = located;
-		else source = await fetchLink(located, undefined, connection);
+		return await store(await fetchFile(String(headers.location), connection, url), settings);
 	}
-	content ??= source.body;
-	const name = safeName(fileName) || safeName(hideAndCut(nameOf(source), connection.secrets));
-	const mimeType = hideAndCut(String(source.headers['content-type'] ?? ''), connection.secrets);
+	const found = await inTime(connection, async () => {
+		const opened = await open(received, connection, settings.filePath === '');
+		if ('content' in opened) return opened;
+		return locateFile(await readAnswer(opened.text, connection), settings.filePath);
+	});
+	if ('link' in found) return await store(await fetchFile(found.link, connection), settings);
+	const source = 'bytes' in found ? { content: found.bytes, headers: {} } : { ...found, headers };
+	return await store({ ...source, connection }, settings);
+}
+
+/** Limits the time until a file begins. A file itself may take longer. */
+async function inTime<T>({ abort, http }: Connection, work: () => Promise<T>): Promise<T> {
+	const stopClock = limitTime(abort, http.timeout);
 	try {
-		// Always with name and type: n8n 1 would otherwise keep the URL (n8n-core's prepareBinaryData).
-		const shown = { fileName: name || 'resume', mimeType: mimeType || 'application/octet-stream' };
-		const { helpers } = connection;
-		const binary = await helpers.prepareBinaryData(content, shown.fileName, shown.mimeType);
-		return { json: shown, binary: { [field]: binary } };
-	} catch (error) {
-		connection.abort.abort();
-		throw new Failure('file.notStored', {}, { code: (error as { code?: string }).code });
+		return await work();
+	} finally {
+		stopClock();
 	}
 }
 
-/** Errors and links come as JSON, and a login page as HTML, whatever type they are sent with. */
-async function isFile({ statusCode, body }: Received): Promise<boolean> {
-	if (statusCode === 206) throw new Failure('file.partial', {}, { httpStatus: statusCode });
-	if (statusCode < 200 || statusCode >= 300) return false;
-	await new Promise<void>((resolve, reject) => {
-		body.once('readable', resolve).once('end', resolve).once('error', reject);
-	});
-	const head = body.read() as Buffer | null;
-	if (head) body.unshift(head);
-	return head !== null && !/^\ufeff?\s*[<{[]/.test(head.toString('utf8', 0, 256));
+/** Characters of an address. Longer ones keep n8n busy for seconds. */
+const LONGEST_LINK = 8_192;
+
+/** Returns the absolute address of a link, which must not hold a secret. */
+function toAddress(link: string, secrets: Secrets, base?: string): string {
+	const isShort = link.length <= LONGEST_LINK;
+	const url = isShort && URL.canParse(link, base) ? new URL(link, base) : undefined;
+	if (!url || !/^https?:$/.test(url.protocol)) throw new Failure('file.badLink');
+	const holds = link.includes(HIDDEN) || holdsSecret(`${link} ${url.href}`, secrets);
+	if (holds) throw new Failure('file.linkHoldsKey');
+	return url.href;
 }
 
 /**
- * Fetches a file from where the service points, which is never shown the private key.
- * @param base what a relative link is resolved against; a link in JSON has none
+ * Requests a file from the host that the service names, without the private key.
+ * @param base address that a redirect is relative to; undefined for a link in JSON
  */
-async function fetchLink(
-	link: string,
-	base: string | undefined,
+async function fetchFile(link: string, from: Connection, base?: string): Promise<Source> {
+	const url = toAddress(link, from.secrets, base);
+	const connection = { ...from, ...abortable(from.cancelled), host: FILE_HOST };
+	const { abort, http, signal, host } = connection;
+	return await inTime(connection, async () => {
+		const answer = await connection.helpers
+			.httpRequest({
+				url,
+				headers: UNPACKED,
+				encoding: 'stream',
+				returnFullResponse: true,
+				ignoreHttpStatusErrors: true,
+				abortSignal: signal,
+				...http,
+				// n8n's client would end a silent body just before our own limit, as a lost connection.
+				timeout: 2 * http.timeout,
+			})
+			.catch((error: unknown) => {
+				throw networkFailure(error, signal, host);
+			});
+		const received: Received = { ...answer, url };
+		const { statusCode: status, headers } = received;
+		const opened = await open(received, connection, true);
+		if ('content' in opened) return { ...opened, headers, connection };
+		discard(received.body, abort);
+		const facts = { httpStatus: status, transient: TRANSIENT.includes(status) };
+		throw withRetryAfter(new Failure('file.notSent', { status }, facts), headers);
+	});
+}
+
+/** Bytes that are searched for the first character that is not blank. */
+const LONGEST_BLANK = 4_096;
+
+/**
+ * Tells a file from text in its place, such as an error or a link.
+ * @param takesText whether text that is sent as an attachment is a file
+ */
+async function open(
+	received: Received,
 	connection: Connection,
-): Promise<Received> {
-	const { helpers, http, signal, secrets } = connection;
-	const url = URL.canParse(link, base) ? new URL(link, base) : undefined;
-	if (!url || !/^https?:$/.test(url.protocol)) throw new Failure('file.badLink');
-	if (holdsSecret(url.href, secrets)) throw new Failure('file.linkHoldsKey');
-	let answer: IN8nHttpFullResponse;
-	try {
-		answer = (await helpers.httpRequest({
-			url: url.href,
-			headers: UNPACKED,
-			encoding: 'stream',
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			abortSignal: signal,
-			...http,
-		})) as IN8nHttpFullResponse;
-	} catch (error) {
-		throw networkFailure(error, signal, "the file's host" satisfies Host);
+	takesText: boolean,
+): Promise<{ content: Readable | Buffer } | { text: Received }> {
+	const { statusCode, headers, body } = received;
+	if (statusCode === 206) {
+		discard(body, connection.abort);
+		throw new Failure('file.partial', {}, { httpStatus: statusCode });
 	}
-	const received = { ...answer, body: answer.body as Readable, url: url.href };
-	if (await isFile(received)) return received;
-	discard(received.body, connection.abort);
-	const { statusCode } = received;
-	const transient = TRANSIENT.includes(statusCode);
-	throw new Failure('file.notSent', { status: statusCode }, { httpStatus: statusCode, transient });
+	if (statusCode !== 200) return { text: received };
+	const { start, whole } = await peek(body, connection);
+	const text = { ...received, body: whole };
+	if (!isText(start, readMimeType(headers))) return { content: whole };
+	if (!takesText || !readDisposition(headers).isAttachment) return { text };
+	const bytes = await readWhole(text, connection);
+	const isFile = start !== '' && !holdsError(bytes, headers);
+	return isFile ? { content: bytes } : { text: { ...text, body: toStream([bytes], body) } };
 }
 
-/** The link or the bytes that JSON holds: at File Path, or in `data`, or in `data.url`. */
-function locate(answer: AnswerBody, filePath: string): string | Buffer {
-	const places = filePath ? [filePath] : ['data', 'data.url'];
-	const text = places.map((path) => valueAt(answer, path)).find((one) => typeof one === 'string');
-	if (text === undefined || reportsError(answer)) throw notFound(answer, filePath);
-	if (/^https?:\/\//i.test(text)) return text;
-	return Buffer.from(text.replace(/^data:[^,]*;base64,/i, ''), 'base64');
+function holdsError(bytes: Buffer, headers: IDataObject): boolean {
+	const parsed = parseJson(decodeText(bytes, headers['content-type']) ?? '');
+	return 'value' in parsed && reportsError(parsed.value);
 }
 
-function notFound(answer: AnswerBody, path: string): Failure {
-	const { data } = answer as IDataObject;
-	const names = [answer, data].filter(isObject).flatMap(Object.keys).slice(0, 20);
-	return new Failure(path ? 'file.notAtPath' : 'file.none', { path, properties: names.join(', ') });
+/** Returns the start of a body as text without blanks before it, and a stream of the whole body. */
+async function peek(
+	body: Readable,
+	connection: Connection,
+): Promise<{ start: string; whole: Readable }> {
+	const chunks = withoutSilence(body, connection);
+	let head = Buffer.alloc(0);
+	let start = '';
+	try {
+		// A file may come slowly, byte for byte.
+		while (start === '' && head.length < LONGEST_BLANK) {
+			const { value, done } = await chunks.next();
+			if (done) break;
+			head = Buffer.concat([head, value]);
+			// Half a character at the end is left out, such as half a byte order mark.
+			start = new TextDecoder().decode(head, { stream: true }).trimStart();
+		}
+	} catch (error) {
+		throw networkFailure(error, connection.signal, connection.host);
+	}
+	const all = async function* () {
+		yield head;
+		yield* chunks;
+	};
+	return { start, whole: toStream(all(), body) };
 }
 
-/** The name in a Content-Disposition header (RFC 6266), the extended one before the plain one. */
-function nameOf({ headers }: Received): string {
-	const header = String(headers['content-disposition'] ?? '');
-	const [, extended] = /filename\*\s*=\s*utf-8'[^']*'([^;]+)/i.exec(header) ?? [];
-	const [, quoted, bare] = /filename\s*=\s*(?:"([^"]*)"|([^;]+))/i.exec(header) ?? [];
-	return decoded(extended?.trim() ?? '') || quoted || bare?.trim() || '';
+/** Yields the chunks of a body, and ends its request when none comes within the time limit. */
+async function* withoutSilence(
+	body: Readable,
+	{ abort, http }: Connection,
+): AsyncGenerator<Uint8Array, void> {
+	let stopClock = limitTime(abort, http.timeout);
+	try {
+		for await (const chunk of body) {
+			// The time that n8n's store takes for a chunk does not count.
+			stopClock();
+			yield chunk as Uint8Array;
+			stopClock = limitTime(abort, http.timeout);
+		}
+	} finally {
+		stopClock();
+	}
 }
 
-/** A name that is no path, without what can't be seen or what Windows does not take, of at most 200 characters. */
-function safeName(name: string): string {
-	const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
-	return base
-		.replace(/[\p{C}<>:"|?*]/gu, '')
-		.replace(/^[.\s]+|[.\s]+$/g, '')
-		.slice(-200);
+/** Calls Node's `Readable.from`, which each class of streams inherits: nodes may not import `stream`. */
+function toStream(
+	chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+	{ constructor }: Readable,
+): Readable {
+	const { from } = constructor as unknown as {
+		from(iterable: typeof chunks, options: { objectMode: boolean }): Readable;
+	};
+	return from(chunks, { objectMode: false });
+}
+
+async function store(
+	{ content, headers, connection }: Source,
+	settings: FileSettings,
+): Promise<StoredFile> {
+	const { abort, helpers, host, secrets, signal } = connection;
+	if (Buffer.isBuffer(content) && holdsSecret(content.toString(), secrets)) {
+		throw new Failure('file.holdsSecret');
+	}
+	// Hidden again after each change: a name without its unsafe characters may hold a secret.
+	const hide = (text: string) => hideAndCut(text, secrets);
+	const given = hide(safeFileName(hide(readDisposition(headers).fileName)));
+	const declared = hide(
+		readMimeType({ 'content-type': hide(String(headers['content-type'] ?? '')) }),
+	);
+	let lost: unknown;
+	if (!Buffer.isBuffer(content)) content.once('error', (error) => (lost = error));
+	try {
+		const binary = await helpers.prepareBinaryData(
+			content,
+			safeFileName(settings.fileName) || given || 'resume',
+			declared || (Buffer.isBuffer(content) ? undefined : 'application/octet-stream'),
+		);
+		const { fileName, mimeType } = binary;
+		return { json: { fileName, mimeType }, binary: { [settings.field]: binary } };
+	} catch (error) {
+		const { code } = error as { code?: string };
+		const failure = lost
+			? networkFailure(lost, signal, host)
+			: new Failure('file.notStored', {}, { code });
+		// n8n may have left the body unread.
+		abort.abort();
+		throw failure;
+	}
 }
