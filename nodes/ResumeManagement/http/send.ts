@@ -51,7 +51,7 @@ export interface HttpRequest {
 	write: boolean;
 	/** How often it may be repeated where it can't be carried out twice. */
 	retries: number;
-	/** Files have no total time limit. */
+	/** Whether a file is asked for. */
 	file: boolean;
 	/** The item's Request Options. */
 	http: HttpSettings;
@@ -78,6 +78,8 @@ export interface Connection {
 	/** Aborted by `abort`, and when the execution is cancelled. */
 	signal: AbortSignal;
 	cancelled?: AbortSignal;
+	/** Lifts the time limit, which a file does not have once it has begun. */
+	stopClock: () => void;
 	/** What should answer. */
 	host: Host;
 }
@@ -96,15 +98,13 @@ export async function exchange<T>(
 	const { retries, write } = request;
 	return await withRetries({ retries, write, cancelled }, async () => {
 		const connection = connect(sender, credential, request);
-		const { abort, http } = connection;
-		const stopClock = request.file ? () => {} : limitTime(abort, http.timeout);
 		try {
 			const received = await send(sender, credential, request, connection);
 			return await read(received, connection).catch((error: unknown) => {
 				throw withRetryAfter(error, received.headers);
 			});
 		} finally {
-			stopClock();
+			connection.stopClock();
 		}
 	});
 }
@@ -114,22 +114,26 @@ function connect(
 	{ secrets }: Credential,
 	{ write, http }: HttpRequest,
 ): Connection {
+	const timeout = http.timeout ?? TIMEOUTS[write ? 'write' : 'read'];
 	return {
 		secrets,
 		// The pickers' context has no `prepareBinaryData`, and they need none.
 		helpers: context.helpers as Connection['helpers'],
-		http: { ...http, timeout: http.timeout ?? TIMEOUTS[write ? 'write' : 'read'] },
-		...abortable(cancelled),
+		http: { ...http, timeout },
+		...timed(timeout, cancelled),
 		cancelled,
 		host: SERVICE,
 	};
 }
 
-/** Returns what ends one request, which also ends when the execution is cancelled. */
-export function abortable(cancelled?: AbortSignal): Pick<Connection, 'abort' | 'signal'> {
+/** Returns what ends one request: its time limit, or the end of the execution. */
+export function timed(
+	timeout: number,
+	cancelled?: AbortSignal,
+): Pick<Connection, 'abort' | 'signal' | 'stopClock'> {
 	const abort = new AbortController();
 	const signal = cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal;
-	return { abort, signal };
+	return { abort, signal, stopClock: limitTime(abort, timeout) };
 }
 
 /**

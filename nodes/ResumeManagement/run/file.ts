@@ -1,19 +1,19 @@
-import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
-import { HIDDEN, hideAndCut, holdsSecret, type Secrets } from '../../shared/secrets';
+import { HIDDEN, hideAndCut, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
 import { readAnswer, readWhole } from '../http/answer';
 import { withRetryAfter } from '../http/attempts';
 import { reportsError, TRANSIENT } from '../http/judge';
 import { FILE_HOST, networkFailure } from '../http/networkFailure';
 import {
-	abortable,
 	type Connection,
 	discard,
 	limitTime,
 	type Readable,
 	type Received,
+	timed,
 	UNPACKED,
 } from '../http/send';
 import { readDisposition, safeFileName } from '../output/fileName';
@@ -35,13 +35,6 @@ export interface StoredFile {
 	binary: IBinaryKeyData;
 }
 
-interface Source {
-	content: Readable | Buffer;
-	/** Headers that name the file and its type. */
-	headers: IDataObject;
-	connection: Connection;
-}
-
 /**
  * Stores the file of a download: the response's own bytes, the target of a redirect or a link, or base64 in JSON.
  * The specification does not show which one the service sends (§4.2).
@@ -56,73 +49,61 @@ export async function storeFile(
 	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
 	if (isRedirect && headers.location) {
 		discard(body, connection.abort);
-		return await store(await fetchFile(String(headers.location), connection, url), settings);
+		return await storeLink(String(headers.location), settings, connection, url);
 	}
-	const found = await inTime(connection, async () => {
-		const opened = await open(received, connection, settings.filePath === '');
-		if ('content' in opened) return opened;
-		return locateFile(await readAnswer(opened.text, connection), settings.filePath);
-	});
-	if ('link' in found) return await store(await fetchFile(found.link, connection), settings);
-	const source = 'bytes' in found ? { content: found.bytes, headers: {} } : { ...found, headers };
-	return await store({ ...source, connection }, settings);
+	const opened = await open(received, connection, settings.filePath === '');
+	if ('file' in opened) return await store(opened.file, headers, settings, connection);
+	const located = locateFile(await readAnswer(opened.text, connection), settings.filePath);
+	if ('link' in located) return await storeLink(located.link, settings, connection);
+	return await store(located.bytes, {}, settings, connection);
 }
 
-/** Limits the time until a file begins. A file itself may take longer. */
-async function inTime<T>({ abort, http }: Connection, work: () => Promise<T>): Promise<T> {
-	const stopClock = limitTime(abort, http.timeout);
-	try {
-		return await work();
-	} finally {
-		stopClock();
-	}
+/**
+ * Stores the file behind a link. Its host never gets the private key.
+ * @param base address that a redirect is relative to; undefined for a link in JSON
+ */
+async function storeLink(
+	link: string,
+	settings: FileSettings,
+	first: Connection,
+	base?: string,
+): Promise<StoredFile> {
+	const { helpers, http, secrets, cancelled } = first;
+	const url = toAddress(link, secrets, base);
+	const connection = { ...first, ...timed(http.timeout, cancelled), host: FILE_HOST };
+	const { abort, signal, host } = connection;
+	const options: IHttpRequestOptions = {
+		url,
+		headers: UNPACKED,
+		encoding: 'stream',
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		abortSignal: signal,
+		...http,
+		// n8n's client would end a silent body just before our own limit, as a lost connection.
+		timeout: 2 * http.timeout,
+	};
+	const received = await helpers.httpRequest(options).catch((error: unknown) => {
+		throw networkFailure(error, signal, host);
+	});
+	const { statusCode: status, headers, body }: Received = received;
+	const opened = await open({ ...received, url }, connection, true);
+	if ('file' in opened) return await store(opened.file, headers, settings, connection);
+	discard(body, abort);
+	const facts = { httpStatus: status, transient: TRANSIENT.includes(status) };
+	throw withRetryAfter(new Failure('file.notSent', { status }, facts), headers);
 }
 
 /** Characters of an address. Longer ones keep n8n busy for seconds. */
 const LONGEST_LINK = 8_192;
 
-/** Returns the absolute address of a link, which must not hold a secret. */
+/** Returns the absolute address of a link. */
 function toAddress(link: string, secrets: Secrets, base?: string): string {
-	const isShort = link.length <= LONGEST_LINK;
-	const url = isShort && URL.canParse(link, base) ? new URL(link, base) : undefined;
+	const url = link.length <= LONGEST_LINK && URL.canParse(link, base) && new URL(link, base);
 	if (!url || !/^https?:$/.test(url.protocol)) throw new Failure('file.badLink');
-	const holds = link.includes(HIDDEN) || holdsSecret(`${link} ${url.href}`, secrets);
-	if (holds) throw new Failure('file.linkHoldsKey');
+	const isSecret = link.includes(HIDDEN) || holdsSecret(`${link} ${url.href}`, secrets);
+	if (isSecret) throw new Failure('file.linkHoldsKey');
 	return url.href;
-}
-
-/**
- * Requests a file from the host that the service names, without the private key.
- * @param base address that a redirect is relative to; undefined for a link in JSON
- */
-async function fetchFile(link: string, from: Connection, base?: string): Promise<Source> {
-	const url = toAddress(link, from.secrets, base);
-	const connection = { ...from, ...abortable(from.cancelled), host: FILE_HOST };
-	const { abort, http, signal, host } = connection;
-	return await inTime(connection, async () => {
-		const answer = await connection.helpers
-			.httpRequest({
-				url,
-				headers: UNPACKED,
-				encoding: 'stream',
-				returnFullResponse: true,
-				ignoreHttpStatusErrors: true,
-				abortSignal: signal,
-				...http,
-				// n8n's client would end a silent body just before our own limit, as a lost connection.
-				timeout: 2 * http.timeout,
-			})
-			.catch((error: unknown) => {
-				throw networkFailure(error, signal, host);
-			});
-		const received: Received = { ...answer, url };
-		const { statusCode: status, headers } = received;
-		const opened = await open(received, connection, true);
-		if ('content' in opened) return { ...opened, headers, connection };
-		discard(received.body, abort);
-		const facts = { httpStatus: status, transient: TRANSIENT.includes(status) };
-		throw withRetryAfter(new Failure('file.notSent', { status }, facts), headers);
-	});
 }
 
 /** Bytes that are searched for the first character that is not blank. */
@@ -136,7 +117,7 @@ async function open(
 	received: Received,
 	connection: Connection,
 	takesText: boolean,
-): Promise<{ content: Readable | Buffer } | { text: Received }> {
+): Promise<{ file: Readable | Buffer } | { text: Received }> {
 	const { statusCode, headers, body } = received;
 	if (statusCode === 206) {
 		discard(body, connection.abort);
@@ -145,16 +126,13 @@ async function open(
 	if (statusCode !== 200) return { text: received };
 	const { start, whole } = await peek(body, connection);
 	const text = { ...received, body: whole };
-	if (!isText(start, readMimeType(headers))) return { content: whole };
+	if (!isText(start, readMimeType(headers))) return { file: whole };
 	if (!takesText || !readDisposition(headers).isAttachment) return { text };
 	const bytes = await readWhole(text, connection);
-	const isFile = start !== '' && !holdsError(bytes, headers);
-	return isFile ? { content: bytes } : { text: { ...text, body: toStream([bytes], body) } };
-}
-
-function holdsError(bytes: Buffer, headers: IDataObject): boolean {
 	const parsed = parseJson(decodeText(bytes, headers['content-type']) ?? '');
-	return 'value' in parsed && reportsError(parsed.value);
+	const isError = 'value' in parsed && reportsError(parsed.value);
+	if (start !== '' && !isError) return { file: bytes };
+	return { text: { ...text, body: toStream([bytes], body) } };
 }
 
 /** Returns the start of a body as text without blanks before it, and a stream of the whole body. */
@@ -202,46 +180,46 @@ async function* withoutSilence(
 	}
 }
 
-/** Calls Node's `Readable.from`, which each class of streams inherits: nodes may not import `stream`. */
-function toStream(
-	chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-	{ constructor }: Readable,
-): Readable {
-	const { from } = constructor as unknown as {
-		from(iterable: typeof chunks, options: { objectMode: boolean }): Readable;
-	};
-	return from(chunks, { objectMode: false });
+/** `Readable` of Node.js, which nodes may not import. Each class of streams inherits its `from`. */
+interface StreamClass {
+	from(
+		chunks: AsyncIterable<Uint8Array> | Uint8Array[],
+		options: { objectMode: boolean },
+	): Readable;
+}
+
+function toStream(chunks: AsyncIterable<Uint8Array> | Uint8Array[], like: Readable): Readable {
+	return (like.constructor as unknown as StreamClass).from(chunks, { objectMode: false });
 }
 
 async function store(
-	{ content, headers, connection }: Source,
+	file: Readable | Buffer,
+	headers: IDataObject,
 	settings: FileSettings,
+	{ abort, helpers, host, secrets, signal, stopClock }: Connection,
 ): Promise<StoredFile> {
-	const { abort, helpers, host, secrets, signal } = connection;
-	if (Buffer.isBuffer(content) && holdsSecret(content.toString(), secrets)) {
-		throw new Failure('file.holdsSecret');
-	}
-	// Hidden again after each change: a name without its unsafe characters may hold a secret.
+	stopClock();
+	const isBuffer = Buffer.isBuffer(file);
+	if (isBuffer && holdsSecret(file.toString(), secrets)) throw new Failure('file.holdsSecret');
+	// Hidden after each change too: a name without its unsafe characters may hold a secret.
 	const hide = (text: string) => hideAndCut(text, secrets);
-	const given = hide(safeFileName(hide(readDisposition(headers).fileName)));
-	const declared = hide(
-		readMimeType({ 'content-type': hide(String(headers['content-type'] ?? '')) }),
-	);
+	const name = hide(safeFileName(hide(readDisposition(headers).fileName)));
+	const type = hide(readMimeType(hideSecrets(headers, secrets)));
 	let lost: unknown;
-	if (!Buffer.isBuffer(content)) content.once('error', (error) => (lost = error));
+	if (!isBuffer) file.once('error', (error) => (lost = error));
 	try {
 		const binary = await helpers.prepareBinaryData(
-			content,
-			safeFileName(settings.fileName) || given || 'resume',
-			declared || (Buffer.isBuffer(content) ? undefined : 'application/octet-stream'),
+			file,
+			safeFileName(settings.fileName) || name || 'resume',
+			// n8n detects the type of a buffer itself.
+			type || (isBuffer ? undefined : 'application/octet-stream'),
 		);
 		const { fileName, mimeType } = binary;
 		return { json: { fileName, mimeType }, binary: { [settings.field]: binary } };
 	} catch (error) {
 		const { code } = error as { code?: string };
-		const failure = lost
-			? networkFailure(lost, signal, host)
-			: new Failure('file.notStored', {}, { code });
+		const notStored = new Failure('file.notStored', {}, { code });
+		const failure = lost ? networkFailure(lost, signal, host) : notStored;
 		// n8n may have left the body unread.
 		abort.abort();
 		throw failure;
