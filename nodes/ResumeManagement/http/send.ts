@@ -120,14 +120,14 @@ function connect(
 		// The pickers' context has no `prepareBinaryData`, and they need none.
 		helpers: context.helpers as Connection['helpers'],
 		http: { ...http, timeout },
-		...timed(timeout, cancelled),
+		...startClock(timeout, cancelled),
 		cancelled,
 		host: SERVICE,
 	};
 }
 
 /** Returns what ends one request: its time limit, or the end of the execution. */
-export function timed(
+export function startClock(
 	timeout: number,
 	cancelled?: AbortSignal,
 ): Pick<Connection, 'abort' | 'signal' | 'stopClock'> {
@@ -167,10 +167,7 @@ async function send(
 		// As a text, since n8n's client sends no body for an empty object.
 		...(body !== undefined && { body }),
 		...(file && { headers: UNPACKED }),
-		encoding: 'stream',
-		returnFullResponse: true,
-		// n8n sends a 401 again, and throws the service's reason away, unless HTTP errors are let through.
-		ignoreHttpStatusErrors: true,
+		...STREAMED,
 		// n8n forwards the Authentication header to wherever a redirect leads.
 		disableFollowRedirect: true,
 		...http,
@@ -190,6 +187,13 @@ async function send(
 	}
 	return { ...answer, body: answer.body as Readable, url };
 }
+
+/** Settings of each request. n8n sends a 401 again, and discards its reason, unless HTTP errors are let through. */
+export const STREAMED = {
+	encoding: 'stream',
+	returnFullResponse: true,
+	ignoreHttpStatusErrors: true,
+} as const;
 
 /** For files: n8n's client takes a packed body that breaks off for a whole one (`finishFlush` of axios). */
 export const UNPACKED = { 'Accept-Encoding': 'identity' };

@@ -13,7 +13,8 @@ import {
 	limitTime,
 	type Readable,
 	type Received,
-	timed,
+	startClock,
+	STREAMED,
 	UNPACKED,
 } from '../http/send';
 import { readDisposition, safeFileName } from '../output/fileName';
@@ -70,14 +71,12 @@ async function storeLink(
 ): Promise<StoredFile> {
 	const { helpers, http, secrets, cancelled } = first;
 	const url = toAddress(link, secrets, base);
-	const connection = { ...first, ...timed(http.timeout, cancelled), host: FILE_HOST };
+	const connection = { ...first, ...startClock(http.timeout, cancelled), host: FILE_HOST };
 	const { abort, signal, host } = connection;
 	const options: IHttpRequestOptions = {
 		url,
 		headers: UNPACKED,
-		encoding: 'stream',
-		returnFullResponse: true,
-		ignoreHttpStatusErrors: true,
+		...STREAMED,
 		abortSignal: signal,
 		...http,
 		// n8n's client would end a silent body just before our own limit, as a lost connection.
@@ -101,8 +100,9 @@ const LONGEST_LINK = 8_192;
 function toAddress(link: string, secrets: Secrets, base?: string): string {
 	const url = link.length <= LONGEST_LINK && URL.canParse(link, base) && new URL(link, base);
 	if (!url || !/^https?:$/.test(url.protocol)) throw new Failure('file.badLink');
-	const isSecret = link.includes(HIDDEN) || holdsSecret(`${link} ${url.href}`, secrets);
-	if (isSecret) throw new Failure('file.linkHoldsKey');
+	if (link.includes(HIDDEN) || holdsSecret(`${link} ${url.href}`, secrets)) {
+		throw new Failure('file.linkHoldsKey');
+	}
 	return url.href;
 }
 
@@ -140,7 +140,7 @@ async function peek(
 	body: Readable,
 	connection: Connection,
 ): Promise<{ start: string; whole: Readable }> {
-	const chunks = withoutSilence(body, connection);
+	const chunks = readChunks(body, connection);
 	let head = Buffer.alloc(0);
 	let start = '';
 	try {
@@ -163,7 +163,7 @@ async function peek(
 }
 
 /** Yields the chunks of a body, and ends its request when none comes within the time limit. */
-async function* withoutSilence(
+async function* readChunks(
 	body: Readable,
 	{ abort, http }: Connection,
 ): AsyncGenerator<Uint8Array, void> {
@@ -180,16 +180,12 @@ async function* withoutSilence(
 	}
 }
 
-/** `Readable` of Node.js, which nodes may not import. Each class of streams inherits its `from`. */
-interface StreamClass {
-	from(
-		chunks: AsyncIterable<Uint8Array> | Uint8Array[],
-		options: { objectMode: boolean },
-	): Readable;
-}
+type Chunks = AsyncIterable<Uint8Array> | Uint8Array[];
 
-function toStream(chunks: AsyncIterable<Uint8Array> | Uint8Array[], like: Readable): Readable {
-	return (like.constructor as unknown as StreamClass).from(chunks, { objectMode: false });
+/** Calls `Readable.from` of Node.js, which each class of streams inherits: nodes may not import `stream`. */
+function toStream(chunks: Chunks, { constructor }: Readable): Readable {
+	const { from } = constructor as unknown as { from(chunks: Chunks, options: object): Readable };
+	return from(chunks, { objectMode: false });
 }
 
 async function store(
