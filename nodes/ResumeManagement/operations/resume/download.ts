@@ -36,7 +36,7 @@ export const download: Operation = {
 				default: '',
 				placeholder: 'e.g. data.file.url',
 				description:
-					"Where a JSON answer holds the file's link, base64 or text. If empty, the node looks for a link or base64 in the properties data, url, link, file, content and base64 of the answer and of its data.",
+					"Where a JSON answer holds the file's link, base64 or text. If empty, the node tries a short list of names in the answer and its data.",
 			},
 		),
 	],
