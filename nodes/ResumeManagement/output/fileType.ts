@@ -38,7 +38,7 @@ export function locateFile(answer: AnswerBody, path: string): Located {
 		const value = valueAt(answer, path);
 		const located = typeof value === 'string' && (linkOrBytes(value) ?? plainText(value));
 		if (located) return located;
-		throw notFound('file.notAtPath', answer, path);
+		throw noFile('file.notAtPath', answer, path);
 	}
 	const places = isObject(answer) ? [answer, answer.data] : [];
 	const values = places.flatMap((place) => valuesNamed(place, FILES));
@@ -47,8 +47,8 @@ export function locateFile(answer: AnswerBody, path: string): Located {
 		.map(linkOrBytes)
 		.filter((one) => one !== undefined)
 		.filter((one) => 'link' in one || !isText(one.bytes.toString('utf8', 0, 100).trimStart()));
-	if (!located) throw notFound('file.none', answer);
-	if (others.length > 0) throw notFound('file.several', answer);
+	if (!located) throw noFile('file.none', answer);
+	if (others.length > 0) throw noFile('file.several', answer);
 	return located;
 }
 
@@ -74,7 +74,7 @@ function plainText(text: string): Located | undefined {
 /** Property names that an error shows, and characters of each. */
 const [MOST_NAMES, LONGEST_NAME] = [20, 64];
 
-function notFound(id: FailureId, answer: AnswerBody, path = ''): Failure {
+function noFile(id: FailureId, answer: AnswerBody, path = ''): Failure {
 	const names = (place: unknown) => (isObject(place) ? Object.keys(place) : []);
 	const inner = isObject(answer) ? names(answer.data).map((name) => `data.${name}`) : [];
 	const shown = [...names(answer), ...inner].slice(0, MOST_NAMES);
