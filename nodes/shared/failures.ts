@@ -138,11 +138,11 @@ export const FAILURES = {
 
 	'network.hostUnknown': [
 		'The host name of {host} is not known',
-		"Check the host in the credential's Base URL, and n8n's DNS.",
+		"Check {address}, and n8n's DNS.",
 	],
 	'network.notConnected': [
 		'Could not connect to {host}',
-		"Check the credential's Base URL and the proxy, if there is one, and that n8n may connect to them.",
+		'Check {address} and the proxy, if there is one, and that n8n may connect to them.',
 	],
 	'network.forbidden': [
 		'n8n does not allow connections to {host}',
@@ -150,7 +150,7 @@ export const FAILURES = {
 	],
 	'network.notSecure': [
 		'No secure connection to {host} could be made',
-		"The service's certificate was not accepted, or it does not speak TLS. Check the credential's Base URL.",
+		'The certificate of {host} was not accepted, or {host} does not speak TLS. Check {address}.',
 	],
 	'network.timeout': [
 		'No answer from {host} in time',
@@ -158,7 +158,7 @@ export const FAILURES = {
 	],
 	'network.garbled': [
 		'The answer of {host} could not be read',
-		'What arrived is not valid HTTP or badly compressed. Check for a proxy between n8n and the service, and try again later.',
+		'What arrived is not valid HTTP or badly compressed. Check for a proxy between n8n and {host}, and try again later.',
 	],
 	'network.cancelled': ['The execution was cancelled before {host} had answered', RUN_AGAIN],
 	'network.notSent': ['The execution was cancelled before the request was sent', RUN_AGAIN],
@@ -292,17 +292,17 @@ export const FAILURES = {
 		'Only a part of the file was sent (HTTP 206)',
 		'All of it was asked for. Try again later. If this keeps happening, ask your account manager.',
 	],
-	'file.tooLong': [
-		'The answer of {host} is longer than {megabytes} MB, and is not a file',
-		'JSON and other texts are held in memory. Ask your account manager for another way to get the file.',
-	],
 	'file.badLink': [
 		"The file's link can't be followed",
-		'The service sent a link that is neither http nor https. Ask your account manager.',
+		'It is neither an http nor an https address, or longer than 8,192 characters. Ask your account manager.',
 	],
 	'file.linkHoldsKey': [
-		"The file's link holds the private key, and was not followed to keep the key safe",
+		"The file's link holds a secret of the credential, and was not followed to keep it safe",
 		'Ask your account manager for links without it.',
+	],
+	'file.redirects': [
+		"The file's host redirected the request too often",
+		'The link may lead in a circle. Ask your account manager.',
 	],
 	'file.notSent': [
 		"The file's host sent no file (HTTP {status})",

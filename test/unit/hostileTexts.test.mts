@@ -1,10 +1,6 @@
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
 import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/output/fileName.ts';
-import {
-	fileTypeOf,
-	locateFile,
-	readMimeType,
-} from '../../nodes/ResumeManagement/output/fileType.ts';
+import { locateFile, readMimeType } from '../../nodes/ResumeManagement/output/fileType.ts';
 import { propertiesOf } from '../../nodes/ResumeManagement/output/records.ts';
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson } from '../../nodes/shared/json.ts';
@@ -52,15 +48,15 @@ const thrown = (call: () => unknown) => {
 /** What is called for each text. */
 const functions: Record<string, Array<(text: string) => unknown>> = {
 	readMimeType: ['', 'a/'].flatMap((head) => [
-		(text: string) => readMimeType(head + text),
-		(text: string) => readMimeType(`${head}${text};`),
+		(text: string) => readMimeType({ 'content-type': head + text }),
+		(text: string) => readMimeType({ 'content-type': `${head}${text};` }),
 	]),
 	readDisposition: [
 		...['', 'attachment; ', 'attachment; filename=', 'attachment; filename="', 'a; filename*='],
 		..."attachment; filename*=UTF-8''|attachment; filename*=iso-8859-1''".split('|'),
 	].flatMap((head) => [
-		(text: string) => readDisposition(head + text),
-		(text: string) => readDisposition(`${head}${text}"=a`),
+		(text: string) => readDisposition({ 'content-disposition': head + text }),
+		(text: string) => readDisposition({ 'content-disposition': `${head}${text}"=a` }),
 	]),
 	safeFileName: ['', 'a', 'a.'].map((head) => (text) => safeFileName(`${head}${text}.pdf`)),
 	judge: [
@@ -69,13 +65,12 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 		(text) => thrown(() => judge({ statusCode: 200, body: envelope('E', text) })),
 	],
 	locateFile: [
-		...['', 'http://', 'A'.repeat(128)].flatMap((head) => [
+		...['', 'http://', 'A'.repeat(200)].flatMap((head) => [
 			(text: string) => thrown(() => locateFile({ data: head + text }, '')),
 			(text: string) => thrown(() => locateFile({ a: head + text }, 'a')),
 		]),
 		(text) => thrown(() => locateFile({ [text]: 'https://example.com', a: { [text]: 1 } }, '')),
 	],
-	fileTypeOf: [(text) => fileTypeOf(Buffer.from(text))],
 	parseJson: [parseJson],
 	holdsSecret: [(text) => holdsSecret(text, secrets)],
 	rejection: Object.entries(ways).flatMap(([way, { prove }]) => {
