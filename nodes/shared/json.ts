@@ -24,17 +24,6 @@ export function valueAt(value: unknown, path: string): unknown {
 	}, value);
 }
 
-/** Lists the property names of an object for an error, which a service may send many and long ones of. */
-export function propertyNames(value: unknown): string {
-	const names = Object.keys(isObject(value) ? value : {});
-	return (
-		names
-			.map((name) => name.slice(0, 64))
-			.slice(0, 20)
-			.join(', ') || 'none'
-	);
-}
-
 /**
  * Returns the text of a body.
  * @param contentType its header, which may name a character set; JSON without one is UTF-8 (RFC 8259, §8.1)

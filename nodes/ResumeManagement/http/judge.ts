@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId } from '../../shared/failure';
-import { isObject, propertyNames } from '../../shared/json';
+import { isObject } from '../../shared/json';
+import { shownNames } from '../../shared/names';
 
 /** The body of a successful answer, as received: an envelope, or whatever an open endpoint sends. */
 export type AnswerBody = IDataObject | IDataObject[];
@@ -45,7 +46,7 @@ export function judge(answer: HttpAnswer, unconfirmed?: Unconfirmed): AnswerBody
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
 	const reason = unconfirmed?.(body as AnswerBody);
 	if (reason === undefined) return body as AnswerBody;
-	const properties = propertyNames(body);
+	const properties = shownNames(body);
 	throw new Failure('write.unconfirmed', { reason, properties }, { httpStatus: statusCode });
 }
 

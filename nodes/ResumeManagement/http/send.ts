@@ -9,10 +9,10 @@ import type {
 } from 'n8n-workflow';
 
 import { withCancelSignal } from '../../shared/engine';
+import { Failure } from '../../shared/failure';
 import type { Secrets } from '../../shared/secrets';
 import { withRetries, withRetryAfter } from './attempts';
 import { CREDENTIAL_TYPE, type Credential } from './credential';
-import { Failure } from '../../shared/failure';
 import { type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**

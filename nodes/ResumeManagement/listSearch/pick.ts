@@ -4,14 +4,14 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
+import { Failure, toNodeApiError, toNodeError } from '../../shared/failure';
 import { EMAIL, GIVEN_NAMES, idNames, NAMES, shownNames } from '../../shared/names';
+import { ParameterReader } from '../../shared/parameters';
 import { requestAnswer } from '../http/answer';
 import { readCredential } from '../http/credential';
-import { Failure, toNodeApiError, toNodeError } from '../../shared/failure';
 import { resumeId } from '../operations/fields';
 import { findList } from '../output/list';
 import { idOf, textsNamed } from '../output/records';
-import { ParameterReader } from '../../shared/parameters';
 
 /** Name of a list to pick from. */
 export type PickerList = 'users' | 'resumes';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId } from '../../shared/failure';
 import { isObject, valueAt } from '../../shared/json';
-import { FILES, valuesNamed } from '../../shared/names';
+import { FILES, shownNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 import type { AnswerBody } from '../http/judge';
 
@@ -71,13 +71,8 @@ function plainText(text: string): Located | undefined {
 	return isPlain ? { bytes: Buffer.from(text) } : undefined;
 }
 
-/** Property names that an error shows, and characters of each. */
-const [MOST_NAMES, LONGEST_NAME] = [20, 64];
-
 function noFile(id: FailureId, answer: AnswerBody, path = ''): Failure {
-	const names = (place: unknown) => (isObject(place) ? Object.keys(place) : []);
-	const inner = isObject(answer) ? names(answer.data).map((name) => `data.${name}`) : [];
-	const shown = [...names(answer), ...inner].slice(0, MOST_NAMES);
-	const properties = shown.map((name) => name.slice(0, LONGEST_NAME)).join(', ');
+	const { data } = isObject(answer) ? answer : {};
+	const properties = shownNames(answer) + (isObject(data) ? `; in data: ${shownNames(data)}` : '');
 	return new Failure(id, { path, properties }, { httpStatus: 200 });
 }

@@ -44,11 +44,15 @@ export class Records {
 	/** Keys of the records on the last page. */
 	private last = '';
 
+	private readonly list: string;
+
+	private readonly mode: PageMode;
+
 	/** @param list its name, such as `users` */
-	constructor(
-		private readonly list: string,
-		private readonly mode: PageMode,
-	) {}
+	constructor(list: string, mode: PageMode) {
+		this.list = list;
+		this.mode = mode;
+	}
 
 	/**
 	 * Adds the records of a page, without those whose IDs were on an earlier page.

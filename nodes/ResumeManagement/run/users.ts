@@ -1,8 +1,8 @@
+import { Failure, type FailureId } from '../../shared/failure';
 import { EMAIL, idNames } from '../../shared/names';
 import { toSegment } from '../../shared/path';
 import { requestAnswer } from '../http/answer';
 import type { Credential } from '../http/credential';
-import { Failure, type FailureId } from '../../shared/failure';
 import type { HttpRequest, Sender } from '../http/send';
 import { idOf, plainEmail, textsNamed } from '../output/records';
 import type { UserByEmail } from './call';
