@@ -101,6 +101,7 @@ test.each<[sign: object, headers?: Record<string, string>]>([
 
 test.each([
 	{ total: 20, next: null, has_more: false },
+	{ total: 20, next: '/users?page=2' },
 	{ total: 3, count: 5_000, page: 1, links: { next: '', self: '/users' } },
 	{ next: 0, total: 'many', first: { total: 99 }, users_next: true },
 	{ pages: 3, last: false, meta: { last_page: 3 }, has_more: false, next: '/users?page=2' },
@@ -135,6 +136,8 @@ const short: Service = (query) => rows(Number(query.page) * 10 - 10, 30, 12, 13)
 const counted = numbered(20, () => ({ meta: { total_count: '20' } }));
 const lastTold = numbered(20, (number) => ({ hasNext: number < 2 }));
 const hiding: Service = (query) => rows(Number(query.skip), 23, 3, 21);
+const ANNS = [{ name: 'Ann' }, { name: 'Ann' }];
+const annTwice: Service = ({ after }) => ({ data: [ANNS[0]], meta: { next: after ? '' : 'b' } });
 const counting: Service = (query) => ({ data: rows(Number(query.skip), 23, 1, 2, 3), pages: 3 });
 const lastForEver: Service = (query) => rows(Math.min(Number(query.page), 3) * 10 - 10, 25);
 /** The cursors of these services come with the last page, too. */
@@ -171,6 +174,7 @@ test.each<[string, INodeParameters, Service, expected: object[], asked: string[]
 		['', 'after=10'],
 	],
 	['the cursor "0"', cursor, edges({ meta: { next: '0' } }), all(15), ['', 'after=10']],
+	['a cursor, where equal records without an ID are two', cursor, annTwice, ANNS, ['', 'after=b']],
 	// Hidden records count for the offset.
 	['an empty page', taking, hiding, all(23, 3, 21), asks('take=100&skip', 0, 9, 19, 22, 23)],
 ])('a list ends with %s', async (_, pagination, answer, items, asked) => {
