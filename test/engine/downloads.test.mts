@@ -265,6 +265,16 @@ describe('time', () => {
 		expect(stored(await download({ timeout: 700 })).text).toBe('\0'.repeat(75));
 	});
 
+	test('half a byte order mark is not taken for the start of a file', async () => {
+		const page = Buffer.from('\ufeff<html>');
+		answer = (socket) => {
+			socket.write(http(200, { 'Content-Length': `${page.length}` }));
+			setTimeout(() => socket.write(page.subarray(0, 1)), 50);
+			setTimeout(() => socket.write(page.subarray(1)), 150);
+		};
+		expect(failed(await download())).toBe('A web page was received in place of JSON');
+	});
+
 	test("the time that n8n's store takes does not count", async () => {
 		const { store } = BinaryDataService.prototype;
 		const slow = jest.spyOn(BinaryDataService.prototype, 'store');
