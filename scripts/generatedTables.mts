@@ -42,7 +42,7 @@ type Failures = Record<string, [message: string, description: string]>;
 
 /** All failures, by their IDs. */
 export function readFailures(packageFolder: string): Failures {
-	const file = join(packageFolder, 'dist', 'nodes', 'ResumeManagement', 'http', 'failures.js');
+	const file = join(packageFolder, 'dist', 'nodes', 'shared', 'failures.js');
 	return (requireBuilt(file) as { FAILURES: Failures }).FAILURES;
 }
 

@@ -26,12 +26,22 @@ const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
  * method throws a Failure that names the field.
  */
 export class ParameterReader {
+	private readonly fields: INodeProperties[];
+
+	private readonly evaluate: ReadParameter;
+
+	private readonly consequence: string;
+
 	/** @param consequence ends the description of each Failure */
 	constructor(
-		private readonly fields: INodeProperties[],
-		private readonly evaluate: ReadParameter,
-		private readonly consequence = 'Nothing was sent for this item.',
-	) {}
+		fields: INodeProperties[],
+		evaluate: ReadParameter,
+		consequence = 'Nothing was sent for this item.',
+	) {
+		this.fields = fields;
+		this.evaluate = evaluate;
+		this.consequence = consequence;
+	}
 
 	/** Whether the user has added this group of fields. */
 	has(name: string): boolean {

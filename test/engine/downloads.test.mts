@@ -106,8 +106,12 @@ test.each<Headers>([{}, ATTACHED])('File Path leads to a text, with %j', async (
 
 const ERROR = { status: 'error', errorCode: 'resume-4', errorMessage: 'resume is gone' };
 const GONE = 'The service answered: resume is gone (resume-4)';
-const NOT_ATTACHED = [{}, PDF, { 'Content-Disposition': 'inline; filename="attachment"' }];
-const ALL = [...NOT_ATTACHED, ATTACHED];
+const NOT_ATTACHED: Headers[] = [
+	{},
+	PDF,
+	{ 'Content-Disposition': 'inline; filename="attachment"' },
+];
+const ALL: Headers[] = [...NOT_ATTACHED, ATTACHED];
 test.each<[string, message: string, sentAs: Headers[]]>([
 	['Resume not found', 'The answer is not JSON', [typed('text/plain'), typed('Text/CSV;a=b')]],
 	['%PDF-', 'The answer is not JSON', [typed('application/xml'), typed('image/svg+xml')]],
