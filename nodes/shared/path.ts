@@ -13,8 +13,10 @@ export function toSegment(id: string): string | undefined {
 export function toPath(text: string): string | undefined {
 	const path = text.replace(/^\//, '');
 	const segments = path.replace(/\/$/, '').split('/').map(decoded);
-	// URL parsers take `%2e` for a dot (WHATWG's URL Standard).
-	const isBelow = segments.every((one) => one && isSegment(one) && !/[/\\]|%2e/i.test(one));
+	// Servers may decode a slash, and URL parsers take `%2e` for a dot (WHATWG's URL Standard).
+	const isBelow = segments.every(
+		(one) => one && one.split(/[/\\]/).every(isSegment) && !/%2e/i.test(one),
+	);
 	return isBelow && !/[?#\\]/.test(text) ? encodeURI(path).replaceAll('%25', '%') : undefined;
 }
 

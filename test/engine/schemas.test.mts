@@ -43,6 +43,7 @@ const bought = { ...upgrade, email, planId: SANDBOX_PLANS.pro };
 /** By the operation's place in the folder: parameters that give every kind of output. */
 const outputs: Record<string, INodeParameters[]> = {
 	'plan/upgrade.json': [bought, { ...bought, options: { timestamps: 'iso' } }],
+	'user/connect.json': [{ ...getToken, operation: 'connect', email }],
 	'user/getToken.json': [{ ...getToken, email }],
 };
 
