@@ -93,9 +93,11 @@ const MAY_ROUND = /(?:^|[[:,\s])-?(?:[\d.]{16}|[\d.]+e)/i;
 const KEPT_DIGITS = 15;
 
 function keepsDigits(value: number, source: string): boolean {
-	if (String(value) === source) return isExact(value);
+	// Whole numbers without an exponent, such as IDs.
+	if (String(value) === source || /^-?\d+$/.test(source)) return isExact(value);
 	const digits = source.replace(/e.*/i, '').replace(/\D/g, '').replace(/^0+/, '');
-	return isExact(value) && digits.length <= KEPT_DIGITS && (value !== 0 || digits === '');
+	const isZero = value === 0 && digits !== '';
+	return Number.isFinite(value) && digits.length <= KEPT_DIGITS && !isZero;
 }
 
 /**
