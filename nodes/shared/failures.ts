@@ -28,10 +28,6 @@ export const FAILURES = {
 	],
 
 	'service.error': [ANSWERED, `${CHECK_ITEM}{code}`],
-	'service.errorWithoutReason': [
-		'The service answered with an error and gave no reason',
-		CHECK_ITEM,
-	],
 	'service.paymentFailed': [
 		ANSWERED,
 		'The payment provider reported a failure. Contact your account manager before you send this upgrade again.',
@@ -231,14 +227,6 @@ export const FAILURES = {
 		"'{field}' has two entries named '{name}'",
 		'Rename one of them, or remove it.',
 	],
-	'parameter.unsendable': [
-		"'{field}' has an entry '{name}' that can't be sent",
-		"n8n's client leaves out such a name, or changes a text with half a character in it. Check the expression.",
-	],
-	'parameter.tooLong': [
-		"'{field}' is longer than {most} characters",
-		'Use an ID, such as that of the payment.',
-	],
 	'parameter.proxy': [
 		"'Proxy' in Request Options is not a URL",
 		'Enter it as http://host:port or https://host:port. Nothing was sent.',
@@ -260,10 +248,6 @@ export const FAILURES = {
 	'list.none': ['The answer holds no list', SET_LIST_PATH],
 	'list.several': ['The answer holds more than one list', SET_LIST_PATH],
 	'list.notAtPath': ["The answer has no list at '{path}'", SET_LIST_PATH],
-	'list.tooLong': [
-		'The answer holds {records} records, and at most {most} are read at once',
-		'Ask for less at a time, such as with Pagination in Options.',
-	],
 	'list.incomplete': [
 		'The list is not complete',
 		'The service sent {count} records, but its answer shows that there are more. Check {option}, or add it to read the list page by page. The list may also have changed while it was read.',

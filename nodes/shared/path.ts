@@ -30,5 +30,5 @@ export function decoded(text: string): string | undefined {
 }
 
 function isSegment(text: string): boolean {
-	return text !== '.' && text !== '..' && !CONTROL_CHARACTERS.test(text);
+	return !['.', '..'].includes(text.trim()) && !CONTROL_CHARACTERS.test(text);
 }

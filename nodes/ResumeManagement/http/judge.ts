@@ -91,10 +91,9 @@ function serviceFailure(body: IDataObject, httpStatus: number): Failure {
 	const text =
 		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
 	const words = text.includes(code) ? text : `${text} (${code})`;
-	const id = known?.id ?? (words ? 'service.error' : 'service.errorWithoutReason');
 	return new Failure(
-		id,
-		{ words, code: code && ` Give them the code ${code}.` },
+		known?.id ?? 'service.error',
+		{ words: words || 'an error without a reason', code: code && ` Give them the code ${code}.` },
 		{
 			code: code || undefined,
 			httpStatus,

@@ -1,4 +1,4 @@
-import type { GenericValue, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { GenericValue, IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { isObject } from '../../shared/json';
 import type { AnswerBody } from '../http/judge';
@@ -12,11 +12,41 @@ export interface ItemSettings {
 	isoTimestamps?: string[];
 }
 
+/** The outcome of an item's requests, with the settings for its items. */
+export type Answer =
+	| { kind: 'record'; body: AnswerBody; settings: ItemSettings }
+	| { kind: 'list'; list: List; settings: ItemSettings & { limit: number } }
+	/** A stored file, or a report on a request that was not sent. */
+	| { kind: 'json'; json: IDataObject; binary?: IBinaryKeyData };
+
+/** The list of one item, from all of its answers. */
+export interface List {
+	answers: AnswerBody[];
+	elements: unknown[];
+	/** For the user, if the list may not be whole. */
+	hint?: string;
+}
+
+/** Returns the items of an answer. */
+export function shape(answer: Answer): INodeExecutionData[] {
+	switch (answer.kind) {
+		case 'record':
+			return [recordItem(answer.body, answer.settings)];
+		case 'list': {
+			const { list, settings } = answer;
+			const values = settings.simplify ? list.elements.slice(0, settings.limit) : list.answers;
+			return values.map((value) => toItem(value, settings.fields));
+		}
+		case 'json':
+			return [{ json: answer.json, ...(answer.binary && { binary: answer.binary }) }];
+	}
+}
+
 /**
  * Returns the item of one record: without Simplify the whole answer, else what is in the envelope's `data` and beside
  * it. An answer without the envelope's `status` (§2) is the record itself, with a `data` of its own.
  */
-export function recordItem(
+function recordItem(
 	answer: AnswerBody,
 	{ simplify, fields, isoTimestamps = [] }: ItemSettings,
 ): INodeExecutionData {

@@ -7,7 +7,7 @@ import type { Reply } from '../http/answer';
 import type { AnswerBody } from '../http/judge';
 import { findList, isMore, type ListSettings, lookForList, signsOf } from '../output/list';
 import { type PageMode, Records } from '../output/records';
-import type { List } from '../output/shape';
+import type { List } from '../output/items';
 
 /** Number, offset or cursor of a page; undefined for the first page by cursor. */
 type Position = string | number | undefined;
