@@ -1,5 +1,5 @@
 /**
- * Runs the nightly sync as a user imports it, in a real n8n, against a service of so many users that
+ * Runs the large sync as a user imports it, in a real n8n, against a service of so many users that
  * answers after 5 ms: `npm run bench:sync`, for half an hour, which writes the table of docs/scaling.md, or
  * `npm run bench:sync -- --users 100`, which only prints it.
  */
@@ -52,7 +52,7 @@ async function measure(instance: Instance, sandbox: Sandbox, users: number) {
 	const { baseUrl } = sandbox;
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret: 'secret' };
 	const examples = await prepareWorkspace(instance.api, access);
-	const { id } = examples.find(({ file }) => file === 'nightly-sync')!;
+	const { id } = examples.find(({ file }) => file === 'large-sync')!;
 	const before = (await memory(instance.n8n.pid)).resident;
 
 	const night = async (title: string): Promise<Record<string, string>> => {
@@ -106,7 +106,7 @@ async function readTable({ api }: Instance, table: string) {
 
 /** How many rows there are, and how many are not as the service has it. */
 async function compare(instance: Instance, { database }: Sandbox): Promise<string> {
-	const rows = await readTable(instance, 'Synced resumes');
+	const rows = await readTable(instance, 'Resume copies');
 	const store = new Store(database);
 	const resumes = database.prepare('SELECT id FROM resumes').all();
 	const wanted = resumes.map(({ id }) => {
