@@ -89,7 +89,10 @@ async function fillings(): Promise<number[]> {
 		notes.map((note) => {
 			const { top, height } = note.getBoundingClientRect();
 			const blocks = note.querySelectorAll('p, li, h2, h3, table');
-			const bottoms = Array.from(blocks, (block) => block.getBoundingClientRect().bottom);
+			const bottoms = Array.from<typeof note, number>(
+				blocks,
+				(block) => block.getBoundingClientRect().bottom,
+			);
 			return (Math.max(...bottoms) - top) / height;
 		}),
 	);
