@@ -102,8 +102,7 @@ export function toNodeError(node: INode, error: unknown, itemIndex?: number): Er
 /** Returns the failure of a request as n8n's error; the service's code is in `context.errorCode`. */
 export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number): NodeApiError {
 	const { id, message, description, facts } = failure;
-	// Without a message, n8n's constructor words the error by its HTTP status; with a raw answer, it
-	// picks the code out of it (n8n-workflow/src/errors/node-api.error.ts).
+	// Without a message, n8n's constructor writes one for the HTTP status. From a raw answer, it takes the code (n8n-workflow/src/errors/node-api.error.ts).
 	const error = new NodeApiError(node, {} as JsonObject, {
 		message,
 		description,
@@ -135,7 +134,7 @@ function messageFor({ message, facts }: Failure, itemIndex?: number): string {
 	return facts.isSetting && itemIndex !== undefined ? `${message} [item ${itemIndex}]` : message;
 }
 
-/** Returns the failure for an error. Any other error is not shown with its own words, which may hold a secret. */
+/** Returns the failure for an error. The text of any other error is not shown, because it may contain a secret. */
 function toFailure(error: unknown): Failure {
 	return error instanceof Failure ? error : new Failure('node.unexpected');
 }

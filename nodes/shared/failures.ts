@@ -10,7 +10,7 @@ const LATER = 'Try again later. If this keeps happening, contact your account ma
 const CHECK_ITEM =
 	"Check this item's parameters and the credential. If this keeps happening, contact your account manager.";
 
-const CHECK_WAY =
+const CHECK_CONNECTION =
 	"Check the credential's Base URL, and whether a proxy or a login page stands between n8n and the service.";
 
 const CHECK_EXPRESSION = 'Check the expression that it comes from.';
@@ -18,8 +18,8 @@ const CHECK_EXPRESSION = 'Check the expression that it comes from.';
 const RUN_AGAIN = 'Run it again if it was not meant to be cancelled.';
 
 /**
- * All that can go wrong: for each ID, which is public, what happened and what to do next. `{name}` stands for
- * a value. `npm run docs` writes the tables of docs/errors.md from it, one for each part before the dot.
+ * Texts of all failures by their IDs, which are public: what happened, and what to do next. `{name}` is replaced by
+ * a value. `npm run docs` writes the tables of docs/errors.md from them, one for each part before the dot.
  */
 export const FAILURES = {
 	'node.unexpected': [
@@ -35,15 +35,15 @@ export const FAILURES = {
 	'service.wrongPlan': [ANSWERED, 'Use the plan ID exactly as your account manager supplied it.'],
 	'service.unauthorized': [
 		ANSWERED,
-		"The credential's Private Key is not authorized, or plan upgrades are not arranged for your account: ask your account manager.",
+		"The credential's Private Key is not authorized. Ask your account manager, also whether plan upgrades are arranged for your account.",
 	],
 	'service.wrongTokenType': [
 		ANSWERED,
-		"The credential holds a token of another type, such as a user token. Put the private API key into the credential's Private Key field.",
+		"The credential's Private Key is a token of the wrong type. Enter the private API key.",
 	],
 	'service.connectFailed': [
 		ANSWERED,
-		'The service could not issue a token for this user. Check the request body, then contact your account manager with the code.',
+		'No token was issued. Check the request body. If this keeps happening, contact your account manager with the code.',
 	],
 	'service.rejected': [
 		'The service rejected the request (HTTP {status}{page})',
@@ -59,7 +59,7 @@ export const FAILURES = {
 	],
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
-		'Send fewer at a time, for example with Batching in Request Options, and try again later.',
+		'Send fewer requests at a time, for example with Batching in Request Options, and try again later.',
 	],
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
 	'service.unavailable': [
@@ -73,12 +73,12 @@ export const FAILURES = {
 
 	'service.unexpectedStatus': [
 		'The service answered with HTTP {status} in place of 200',
-		CHECK_WAY,
+		CHECK_CONNECTION,
 	],
 
 	'answer.empty': ['The service sent an empty answer', LATER],
-	'answer.webPage': ['A web page was received in place of JSON', CHECK_WAY],
-	'answer.notJson': ['The answer is not JSON', CHECK_WAY],
+	'answer.webPage': ['A web page was received in place of JSON', CHECK_CONNECTION],
+	'answer.notJson': ['The answer is not JSON', CHECK_CONNECTION],
 	'answer.characters': [
 		"The answer's characters can't be read",
 		'It names a character set that is not known, or is not written in the one that it names. Contact your account manager.',
@@ -89,21 +89,24 @@ export const FAILURES = {
 	],
 
 	'answer.tooLarge': [
-		'The answer holds too many values',
+		'The answer has too many values',
 		'It was not read, as it would slow n8n down. Ask for less at a time, such as with Pagination in Options.',
 	],
 	'answer.digitsLost': [
-		'The answer holds a number that this Node.js would round',
+		'The answer has a number that this Node.js would round',
 		'Run n8n on Node.js 22 or newer, which keeps its digits.',
 	],
 
 	'write.unconfirmed': [
-		'The service did not confirm it: {reason}',
+		'The service did not confirm the request: {reason}',
 		'A success has the status "success", and what was asked for. The answer has the properties: {properties}.',
 	],
-	'write.underWay': ['It is being sent at this moment', 'Wait until the other run has ended.'],
+	'write.underWay': [
+		'The item is being sent at this moment',
+		'Wait until the other run has ended.',
+	],
 	'write.stopped': [
-		'Not sent, since an earlier item failed: {reason}',
+		'Not sent, because an earlier item failed: {reason}',
 		'Fix the earlier item, or set On Error to Continue.',
 	],
 	'write.repeated': [
@@ -119,13 +122,13 @@ export const FAILURES = {
 		'It works in another way than the versions that this node was tested in. Please report this to the maintainers of this node.',
 	],
 	'write.notShown': [
-		"It was carried out, but the answer can't be shown",
+		"The item was carried out, but the answer can't be shown",
 		'The service confirmed it, so do not send it again. Please report this to the maintainers of this node.',
 	],
 
 	'key.notClaimed': [
 		'The key could not be claimed, so nothing was sent',
-		'Send Once Key needs a saved workflow and a database of n8n that can be written. It does not work in a tool, nor where n8n runs single nodes.',
+		'Send Once Key needs a saved workflow and n8n with a writable database. It does not work in tools of AI agents.',
 	],
 	'key.claimed': [
 		'This key was claimed before, and no success of this request is stored for it',
@@ -197,7 +200,7 @@ export const FAILURES = {
 	],
 	'parameter.digitsLost': [
 		"'{field}' holds a number whose digits were lost",
-		'JavaScript keeps at most 16 digits of a number, so this one was rounded before it came to this node. Have it as a text, in quotes, where it comes from.',
+		'JavaScript keeps at most 16 digits of a number, so this one was rounded before it came to this node. Send it as text, in quotes, from its source.',
 	],
 	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
 	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
@@ -245,8 +248,8 @@ export const FAILURES = {
 		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64, usually after the prefix whsec_.',
 	],
 
-	'list.none': ['The answer holds no list', SET_LIST_PATH],
-	'list.several': ['The answer holds more than one list', SET_LIST_PATH],
+	'list.none': ['The answer has no list', SET_LIST_PATH],
+	'list.several': ['The answer has more than one list', SET_LIST_PATH],
 	'list.notAtPath': ["The answer has no list at '{path}'", SET_LIST_PATH],
 	'list.incomplete': [
 		'The list is not complete',
@@ -269,19 +272,19 @@ export const FAILURES = {
 		'The value there is neither a text nor a number. Check Cursor Path in Pagination.',
 	],
 
-	'file.none': ['The answer holds no file', SET_FILE_PATH],
-	'file.several': ['The answer holds more than one file', SET_FILE_PATH],
+	'file.none': ['The answer has no file', SET_FILE_PATH],
+	'file.several': ['The answer has more than one file', SET_FILE_PATH],
 	'file.notAtPath': ["The answer has no file at '{path}'", SET_FILE_PATH],
 	'file.partial': [
 		'Only a part of the file was sent (HTTP 206)',
-		'All of it was asked for. Try again later. If this keeps happening, ask your account manager.',
+		'The node asked for all of it. Try again later. If this keeps happening, ask your account manager.',
 	],
 	'file.badLink': [
 		"The file's link can't be followed",
 		'It is neither an http nor an https address, or longer than 8,192 characters. Ask your account manager.',
 	],
 	'file.linkHoldsKey': [
-		"The file's link holds a secret of the credential, and was not followed to keep it safe",
+		"The file's link holds a secret of the credential, and was not followed, to keep the secret safe",
 		'Ask your account manager for links without it.',
 	],
 	'file.redirects': [
@@ -293,7 +296,7 @@ export const FAILURES = {
 		'The link may have expired. Try again later. If this keeps happening, ask your account manager.',
 	],
 	'file.holdsSecret': [
-		'The file holds a secret of the credential, and was not stored to keep it safe',
+		'The file holds a secret of the credential, and was not stored, to keep the secret safe',
 		'Ask your account manager for files without it.',
 	],
 	'file.notStored': [
@@ -303,7 +306,7 @@ export const FAILURES = {
 
 	'user.notFound': [
 		'No user has this e-mail address',
-		'The list has {users} users and {emails} e-mail addresses. Check the address, or add Users Pagination in Options where the list comes in pages. Nothing but the list was requested for this item.',
+		'The list has {users} users and {emails} e-mail addresses. Check the address, or add Users Pagination in Options if the list has pages. Nothing but the list was requested for this item.',
 	],
 	'user.several': [
 		'Several users have this e-mail address',

@@ -36,7 +36,7 @@ export const EVENT_NAMES = ['event', 'type', 'eventtype', 'eventname'];
 /** Property that holds the ID of an event. */
 export const EVENT_IDS = ['eventid'];
 
-/** The same where the event's name and `data` stand beside it. In any other place, `id` may be a resume's. */
+/** Properties that hold it beside the event's name and `data`. Elsewhere, `id` may be the ID of a resume. */
 export const ENVELOPE_IDS = [...EVENT_IDS, 'id'];
 
 /** Returns a name in the form that names are compared in: `first_name`, `first-name` and `FirstName` are equal. */

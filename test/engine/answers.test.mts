@@ -36,7 +36,7 @@ test.each([
 });
 
 const confirmed = (data: object) => ({ status: 'success', data });
-const NOT_CONFIRMED = 'The service did not confirm it: ';
+const NOT_CONFIRMED = 'The service did not confirm the request: ';
 
 test.each<[body: unknown, message: string, status?: number]>([
 	// As a proxy may answer by itself.

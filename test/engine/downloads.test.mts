@@ -116,7 +116,7 @@ test.each<[string, message: string, sentAs: Headers[]]>([
 	['Resume not found', 'The answer is not JSON', [typed('text/plain'), typed('Text/CSV;a=b')]],
 	['%PDF-', 'The answer is not JSON', [typed('application/xml'), typed('image/svg+xml')]],
 	['<html>Sign in</html>', 'A web page was received in place of JSON', NOT_ATTACHED],
-	['{"a":1}', 'The answer holds no file', NOT_ATTACHED],
+	['{"a":1}', 'The answer has no file', NOT_ATTACHED],
 	['', 'The service sent an empty answer', ALL],
 	[' \n', 'The answer is not JSON', ALL],
 	[JSON.stringify(ERROR), GONE, ALL],
@@ -132,7 +132,8 @@ test.each<[string, message: string, sentAs: Headers[]]>([
 });
 
 describe('a secret', () => {
-	const HELD = 'The file holds a secret of the credential, and was not stored to keep it safe';
+	const HELD =
+		'The file holds a secret of the credential, and was not stored, to keep the secret safe';
 
 	test('in a text that is an attachment is not stored', async () => {
 		hosted = ok(ATTACHED, `<p>${btoa(`key ${PRIVATE_KEY}`)}</p>`);
@@ -184,7 +185,7 @@ describe('a redirect', () => {
 
 const NOT_FOLLOWED = "The file's link can't be followed";
 const SECRET =
-	"The file's link holds a secret of the credential, and was not followed to keep it safe";
+	"The file's link holds a secret of the credential, and was not followed, to keep the secret safe";
 const NO_TLS = "No secure connection to the file's host could be made";
 const NOT_200 = 'The service answered with HTTP 304 in place of 200';
 const at = (Location: string) => () => http(302, { Location });

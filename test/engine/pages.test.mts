@@ -53,8 +53,8 @@ test('a list of resumes is found by its own name', async () => {
 	expect(items).toEqual(one);
 });
 
-const NONE = /^The answer holds no list\. .*Items Path/;
-const SEVERAL = /^The answer holds more than one list\. .*Items Path/;
+const NONE = /^The answer has no list\. .*Items Path/;
+const SEVERAL = /^The answer has more than one list\. .*Items Path/;
 const WRONG_PATH = /^The answer has no list at 'data.users'\. .*Items Path/;
 test.each<[what: string, body: object, error: RegExp, itemsPath?: string]>([
 	['no list', { status: 'success', data: { id: 1 } }, NONE],
@@ -64,7 +64,7 @@ test.each<[what: string, body: object, error: RegExp, itemsPath?: string]>([
 	['two lists', { people: [], data: { admins: [] } }, SEVERAL],
 	['two lists of users', { users: one, data: { users: another } }, SEVERAL],
 	['a wrong path', { users: [] }, WRONG_PATH, 'data.users'],
-	['more than n8n can hold', Array(500_002).fill(0), /^The answer holds too many values/],
+	['more than n8n can hold', Array(500_002).fill(0), /^The answer has too many values/],
 	['a list under a long name', { ['x'.repeat(999)]: 1 }, /properties: x{64}\.$/],
 ])('%s is an error', async (_, body, error, itemsPath = '') => {
 	service = () => body;

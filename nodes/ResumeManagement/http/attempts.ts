@@ -13,7 +13,7 @@ export interface Attempts {
 /** Milliseconds; the n-th pause is a random part of `FIRST_PAUSE * 2^n`, so that clients spread out. */
 const FIRST_PAUSE = 500;
 
-/** Milliseconds. A longer pause that the service asks for is not waited for, but told to the user. */
+/** Milliseconds. If the service asks for a longer pause, the request fails, and the error says so. */
 const LONGEST_PAUSE = 60_000;
 
 /**
@@ -39,8 +39,8 @@ export async function withRetries<T>(
 }
 
 /**
- * The one place that decides whether the same request may be sent again by itself: it may succeed
- * then, and, where it is a write, the service did nothing yet and nobody has to act first.
+ * Whether the node may send the same request again by itself. The one place that decides this: the request may succeed
+ * then and, for a write, the service certainly did nothing, and nobody has to act first.
  */
 function mayRepeat(error: unknown, write: boolean): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
@@ -54,7 +54,7 @@ function withPause(error: unknown): unknown {
 	return error.with({ description: `${asked} ${error.description}` });
 }
 
-/** Notes how long the answer's headers ask to wait, unless the failure says so already. */
+/** Adds the pause that the headers ask for, unless the failure has one already. */
 export function withRetryAfter(error: unknown, headers: IDataObject): unknown {
 	const retryAfter = readRetryAfter(headers);
 	if (!(error instanceof Failure) || !retryAfter || error.facts.retryAfter) return error;

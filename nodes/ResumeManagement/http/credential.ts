@@ -13,7 +13,7 @@ export interface Credential {
 	privateKey: string;
 	/** For `httpRequestWithAuthentication`, which reads it from the database when it is not given. */
 	decrypted: ICredentialsDecrypted;
-	/** What no item and no error may show. */
+	/** Must not be shown. */
 	secrets: Secrets;
 }
 

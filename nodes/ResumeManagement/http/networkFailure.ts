@@ -1,8 +1,8 @@
 import { Failure, type FailureId } from '../../shared/failure';
 
 /**
- * What went wrong, by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n, and whether it
- * helps to send the same request again.
+ * Failures by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n, and whether the same request
+ * may succeed a moment later.
  */
 const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 	[/^(ENOTFOUND|EAI_)/, 'network.hostUnknown', true],
@@ -25,9 +25,8 @@ const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 ];
 
 /**
- * Codes that only looking up a name, connecting, or checking a certificate ends in (for the
- * last, "X509 certificate error codes" of Node.js): each comes before the request leaves. n8n 1 hands on
- * the code of an error and nothing else, so there they are the only proof.
+ * Codes of a failed DNS lookup, connection or certificate check ("X509 certificate error codes" of Node.js), which all
+ * come before the request is sent. n8n 1 passes on the code of an error and nothing else, so the code is the only proof.
  */
 const CODES_BEFORE_SENDING =
 	/^(SsrfBlocked.*|ENOTFOUND|EAI_(AGAIN|FAIL|NODATA|NONAME)|ECONNREFUSED|ERR_TLS_CERT_ALTNAME_INVALID|CERT_[A-Z_]+|DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT|GET_ISSUER_CERT_LOCALLY|VERIFY_LEAF_SIGNATURE))$/;
@@ -35,7 +34,7 @@ const CODES_BEFORE_SENDING =
 /** System calls made before there is a connection. */
 const CALLS_BEFORE_SENDING = ['getaddrinfo', 'connect', 'bind'];
 
-/** What should have answered, and where its address comes from, in words. */
+/** Names a host, and the place of its address, in error texts. */
 export type Host = typeof SERVICE;
 
 export const SERVICE = { host: 'the service', address: "the credential's Base URL" };
@@ -43,8 +42,8 @@ export const SERVICE = { host: 'the service', address: "the credential's Base UR
 export const FILE_HOST: Host = { host: "the file's host", address: "the file's link" };
 
 /**
- * Turns what n8n's HTTP helper or an answer's stream threw into a failure, by its code alone: its text may
- * hold headers.
+ * Returns the failure for an error of n8n's HTTP helper or of a body's stream, by its code alone: its text may
+ * contain headers.
  * @param signal of the request
  */
 export function networkFailure(error: unknown, signal?: AbortSignal, host = SERVICE): Failure {
@@ -56,42 +55,41 @@ export function networkFailure(error: unknown, signal?: AbortSignal, host = SERV
 		transient,
 		mayHaveHappened: !causes.some(isBeforeSending),
 	});
-	// Not in the message: n8n rewords each message that holds such a code, and would tell the user of a
-	// lost upgrade to send it again (n8n-workflow/src/errors/abstract/node.error.ts).
+	// Not in the message: n8n replaces each message that contains such a code, and would advise the user to send a lost
+	// upgrade again (n8n-workflow/src/errors/abstract/node.error.ts).
 	return failure.with({ description: failure.description + (code && ` (${code})`) });
 }
 
-/** What an error of Node.js, axios or n8n may carry. */
+/** Properties of errors of Node.js, axios and n8n. */
 interface Cause {
 	name?: unknown;
 	code?: unknown;
-	/** Of n8n's NodeApiError: the code of its cause, unless an answer had begun: then its status. */
+	/** In n8n's NodeApiError: the code of its cause, or the HTTP status if an answer had begun. */
 	httpCode?: unknown;
 	syscall?: unknown;
 	cause?: unknown;
-	/** One for each address that was tried (Node.js's AggregateError). */
+	/** In Node.js's AggregateError: an error for each address that was tried. */
 	errors?: unknown;
-	/** Of axios: Node's ClientRequest. */
+	/** In errors of axios: Node's ClientRequest. */
 	request?: { socket?: { connecting?: boolean; secureConnecting?: boolean } | null };
 }
 
 /**
- * Proves by how far the request got that nothing of it was sent. Over TLS, the socket itself tells:
- * `secureConnecting` stays true until the handshake is done and the certificate accepted
- * (lib/internal/tls/wrap.js of Node.js), and only then the request is written.
+ * Whether an error proves that nothing of the request was sent. Over TLS, `secureConnecting` of the socket stays true
+ * until the certificate is accepted (lib/internal/tls/wrap.js of Node.js), and the request is written only then.
  */
 function isBeforeSending({ name, code, httpCode, syscall, request }: Cause): boolean {
 	return (
 		CALLS_BEFORE_SENDING.includes(String(syscall)) ||
 		[name, code, httpCode].some((one) => CODES_BEFORE_SENDING.test(String(one))) ||
-		// No socket was assigned: a proxy did not open the way.
+		// No socket was assigned: a proxy did not connect.
 		request?.socket === null ||
 		request?.socket?.connecting === true ||
 		request?.socket?.secureConnecting === true
 	);
 }
 
-/** The error with what it was caused by, the outermost first. */
+/** Returns an error and its causes, the outermost first. */
 function causesOf(error: unknown): Cause[] {
 	const causes = new Set<Cause>();
 	const add = (value: unknown) => {
@@ -105,7 +103,7 @@ function causesOf(error: unknown): Cause[] {
 	return [...causes];
 }
 
-/** Why we ended the request: time had run out, or the execution was cancelled. */
+/** Returns the code for a request that this node ended: after the time limit, or because the execution was cancelled. */
 function codeOfEnd({ reason }: AbortSignal): string {
 	return (reason as Error | undefined)?.name === 'TimeoutError' ? 'ETIMEDOUT' : 'ERR_CANCELED';
 }

@@ -16,8 +16,8 @@ import { CREDENTIAL_TYPE, type Credential } from './credential';
 import { type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
- * Milliseconds that an answer may take where Request Options name no timeout. n8n's own default of
- * five minutes is long for a read; a payment may take its time.
+ * Milliseconds that an answer may take if Request Options set no Timeout. n8n's own default is five minutes, which is
+ * long for a read. A payment may take longer.
  */
 const TIMEOUTS = { read: 30_000, write: 120_000 };
 
@@ -29,18 +29,18 @@ export type Readable = Exclude<
 
 /** Settings for n8n's HTTP client. */
 export type HttpSettings = Pick<IHttpRequestOptions, 'proxy' | 'skipSslCertificateValidation'> & {
-	/** Milliseconds; undefined where the user set none. */
+	/** Milliseconds; undefined if the user set none. */
 	timeout?: number;
 };
 
-/** What sends the requests of a run. */
+/** n8n's context of a run, which sends its requests. */
 export interface Sender {
 	context: IExecuteFunctions | IExecutePaginationFunctions | ILoadOptionsFunctions;
 	/** Aborted when the execution is cancelled. */
 	cancelled?: AbortSignal;
 }
 
-/** One request to the service. */
+/** A request to the service. */
 export interface HttpRequest {
 	method: IHttpRequestMethods;
 	/** Below the base URL, percent-encoded. */
@@ -50,7 +50,7 @@ export interface HttpRequest {
 	body?: string;
 	/** Whether the service changes something. */
 	write: boolean;
-	/** How often it may be repeated where it can't be carried out twice. */
+	/** How often the request may be repeated, if it can't be carried out twice. */
 	retries: number;
 	/** Whether a file is asked for. */
 	file: boolean;
@@ -58,7 +58,7 @@ export interface HttpRequest {
 	http: HttpSettings;
 }
 
-/** An HTTP answer whose body has not been read yet. */
+/** An HTTP answer with an unread body. */
 export interface Received {
 	statusCode: number;
 	headers: IDataObject;
@@ -67,9 +67,9 @@ export interface Received {
 	url: string;
 }
 
-/** What one attempt of a request works with. */
+/** One attempt of a request. */
 export interface Connection {
-	/** What no item and no error may show. */
+	/** Must not be shown. */
 	secrets: Secrets;
 	helpers: Pick<IExecuteFunctions['helpers'], 'httpRequest' | 'prepareBinaryData'>;
 	/** `timeout` in milliseconds */
@@ -79,14 +79,14 @@ export interface Connection {
 	/** Aborted by `abort`, and when the execution is cancelled. */
 	signal: AbortSignal;
 	cancelled?: AbortSignal;
-	/** Lifts the time limit, which a file does not have once it has begun. */
+	/** Ends the time limit: a file has none once its body has begun. */
 	stopClock: () => void;
-	/** What should answer. */
+	/** Names the host in error texts. */
 	host: Host;
 }
 
 /**
- * Sends a request, repeats it where that may help, and reads its answer, whatever its HTTP status.
+ * Sends a request, with retries, and reads its answer, also that of an HTTP error.
  * @throws Failure
  */
 export async function exchange<T>(
@@ -149,10 +149,9 @@ export function limitTime(abort: AbortController, milliseconds: number): () => v
 }
 
 /**
- * Sends one request with the private key and follows no redirect. HTTP errors are answers. The body
- * comes as a stream: n8n signs in and sends again when reading the body of a 401 fails (n8n-core's
- * httpRequestWithAuthentication), so it must not be n8n that reads it.
- * @throws Failure when no answer began
+ * Sends one request with the private key, and follows no redirect. The body is a stream: if n8n read the body of a 401
+ * itself and failed, it would sign in and send the request again (n8n-core's httpRequestWithAuthentication).
+ * @throws Failure if no answer began
  */
 async function send(
 	{ context }: Sender,
@@ -189,14 +188,14 @@ async function send(
 	return { ...answer, body: answer.body as Readable, url };
 }
 
-/** Settings of each request. n8n sends a 401 again, and discards its reason, unless HTTP errors are let through. */
+/** Settings of each request. n8n would throw for HTTP errors, send a 401 again, and discard the service's reason. */
 export const STREAMED = {
 	encoding: 'stream',
 	returnFullResponse: true,
 	ignoreHttpStatusErrors: true,
 } as const;
 
-/** For files: n8n's client takes a packed body that breaks off for a whole one (`finishFlush` of axios). */
+/** Headers for files: n8n's client takes a compressed body that breaks off for a whole one (`finishFlush` of axios). */
 export const UNPACKED = { 'Accept-Encoding': 'identity' };
 
 /** Ends a request whose body is not needed. */

@@ -92,7 +92,7 @@ function toEditorError(context: ILoadOptionsFunctions, cause: unknown): Error {
 	const error = toNodeApiError(context.getNode(), cause, 0);
 	// The editor takes the message apart at its hyphens, which a code such as connect-01 has.
 	error.message = error.message.replaceAll('-', '\u2011');
-	// It does not help to read "200" before an error, or "none".
+	// The editor would show "200" or "none" before the error.
 	const { httpStatus = 0 } = cause.facts;
 	if (httpStatus < 400) error.httpCode = null;
 	return error;

@@ -190,7 +190,7 @@ const retries: INodeProperties = {
 		'How often to repeat a request that the service did not answer, or answered with HTTP 429, 500, 502, 503 or 504',
 };
 
-/** Of operations that return records: see `toItem`. */
+/** For operations that return records: see `toItem`. */
 export const fieldsToReturn: INodeProperties = {
 	displayName: 'Fields to Return',
 	name: 'fieldsToReturn',

@@ -70,9 +70,8 @@ export const properties: INodeProperties[] = [
 		options: resources.map(({ option }) => option),
 		default: 'user',
 		routing: {
-			// n8n hands a request to `pagination` only where it is to be paged. Here it hands all of it to
-			// us, whatever is asked for: on its own, n8n would send the key to the Base URL for a Custom
-			// API Call, and follow a redirect with it.
+			// n8n calls `pagination` only for requests with `paginate`. So all requests come to `runAsSingle`. Otherwise
+			// n8n would send a Custom API Call by itself, to any Base URL, and follow redirects with the key.
 			send: { paginate: true },
 			operations: { pagination: runAsSingle },
 		},
@@ -135,7 +134,7 @@ function operationOption({
 	};
 }
 
-/** What runs an operation. It is loaded by the first one, so that n8n, which loads each node, starts sooner. */
+/** Loads the code that runs operations when the first one runs: n8n, which loads each node, starts sooner. */
 async function pipeline() {
 	return await import('../run/entry');
 }
@@ -152,7 +151,7 @@ async function runAsSingle(this: IExecutePaginationFunctions): Promise<INodeExec
 }
 
 /**
- * What an AI agent's model reads of the operation, unless the user changes it. n8n's own text would
+ * Describes the operation to the model of an AI agent, unless the user changes the text. n8n's own text would
  * be the action alone, without its effects and whether it bills (n8n-workflow/src/node-helpers.ts,
  * makeDescription).
  */

@@ -12,7 +12,7 @@ import {
 import type { Reply } from '../http/answer';
 import type { AnswerBody } from '../http/judge';
 
-/** Where an answer holds its list. */
+/** The place of a list in an answer. */
 export interface ListPlace {
 	/** Dotted path; '' to find the list. */
 	path: string;
@@ -86,7 +86,7 @@ function listsIn(value: unknown, prefix: string): Array<FoundList & { property: 
 	}));
 }
 
-/** What an answer tells about the rest of its list. */
+/** Signs in an answer that its list has more records. */
 export interface Signs {
 	/** Whether a flag promises more records; undefined without a flag. */
 	flag?: boolean;

@@ -18,12 +18,12 @@ export type Output =
 /** A user whose e-mail address an item gives in place of the ID, and how the list of users is to be read. */
 export interface UserByEmail {
 	email: string;
-	/** Where an answer holds the list; '' to find it. */
+	/** Dotted path of the list in an answer; '' to find the list. */
 	itemsPath: string;
 	pagination?: Pagination;
 }
 
-/** What an upgrade buys. */
+/** The purchase that an upgrade makes. */
 export interface Purchase {
 	/** Equal for equal purchases. */
 	id: string;
@@ -31,7 +31,7 @@ export interface Purchase {
 	mayRepeat: boolean;
 }
 
-/** What an operation reads from one item's parameters, beside what `readCall` reads for all operations. */
+/** Parts of a request that only its operation reads; `readCall` reads the others. */
 export interface RequestParts {
 	/** If the item chooses it. */
 	method?: IHttpRequestMethods;
@@ -44,11 +44,11 @@ export interface RequestParts {
 }
 
 /**
- * One operation of the action node: what a user sees of it, and how it differs from the others. All else is
- * done by the pipeline, so an operation can't leave a step out.
+ * An operation of the action node: its fields, and its differences from other operations. The pipeline does all else,
+ * so that no operation can skip a step.
  */
 export interface Operation {
-	/** n8n's name of the operation: a public name, kept for good. */
+	/** n8n's name of the operation, which saved workflows contain. */
 	value: string;
 	name: string;
 	/** Shown in n8n's list of actions: the operation with its resource. */
@@ -81,7 +81,7 @@ export interface Operation {
 
 /** All that an item asks for, as plain data: every expression has been evaluated. */
 export interface Call extends Pick<RequestParts, 'body' | 'preview' | 'purchase'> {
-	/** Of the item. */
+	/** Index of the item. */
 	index: number;
 	operation: Operation;
 	credential: Credential;

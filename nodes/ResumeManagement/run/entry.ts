@@ -56,8 +56,8 @@ export async function runItems(
 		await settleAll(run, indexes, outputs);
 	} catch (error) {
 		if (!run.continues) throw withProgress(run, error, indexes);
-		// What stops the run concerns each item that has no outcome yet. If the node threw under
-		// On Error = Continue, n8n would hand its input items on as if they had succeeded.
+		// The error concerns each item that has no outcome yet. If the node threw under On Error = Continue, n8n would
+		// pass on its input items as if they had succeeded.
 		for (const index of indexes) {
 			if (!outputs.has(index)) outputs.set(index, [failedItem(error, index)]);
 		}
@@ -111,8 +111,8 @@ function startRun(
 		claims: new Claims(context, hint, sender.cancelled),
 		hint,
 		node,
-		// A tool's error is told to its agent: of what a tool throws, version 2 of n8n's AI Agent tells the model
-		// nothing, and version 3 the message without the advice; in n8n 1 it ends the execution.
+		// A tool returns its error: if it threw, version 2 of n8n's AI Agent would tell the model nothing, version 3 only
+		// the message, and n8n 1 would end the execution.
 		continues: context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		journal: operation.write ? journalOf(context) : undefined,
 		parameters: (index) => new ParameterReader(operation.fields, evaluate(index)),

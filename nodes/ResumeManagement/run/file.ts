@@ -26,7 +26,7 @@ export interface FileSettings {
 	field: string;
 	/** Replaces the name that the service sends. */
 	fileName: string;
-	/** Where a JSON answer holds the file. */
+	/** Dotted path of the file in a JSON answer. */
 	filePath: string;
 }
 

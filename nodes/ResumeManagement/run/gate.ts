@@ -36,8 +36,8 @@ export async function runInOrder(
 		const due = batch ? begin + Math.floor(index / batch.size) * batch.interval : 0;
 		if (due > Date.now()) await pause(due - Date.now(), signal);
 		if (isOpen()) start(index);
-		// Lets the request reach its socket before the next item's expressions block n8n: else requests would leave
-		// together, after all of their expressions, and be answered together.
+		// Lets the request reach its socket before the next item's expressions block n8n. Otherwise all requests would be
+		// sent together, after all expressions.
 		await sleep(0);
 		if (running.size >= limit) await Promise.race(running);
 	}

@@ -11,7 +11,7 @@ import { readList } from './pages';
 import type { Users } from './users';
 import type { Write } from './write';
 
-/** What the items of a run share. */
+/** A run of the node: shared by its items. */
 export interface Run {
 	operation: Operation;
 	sender: Sender;

@@ -114,7 +114,7 @@ const SET_ITEMS_PATH =
 	'Set Items Path in Options to the place of the list, such as data.users, or switch off Simplify to see the answer whole.';
 
 /**
- * Reads the option of this name, where it is added.
+ * Reads the option of this name; undefined if the user has not added it.
  * @throws Failure naming the field
  */
 function readPagination(parameters: ParameterReader, name: string): Pagination | undefined {

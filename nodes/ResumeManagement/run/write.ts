@@ -26,11 +26,11 @@ const MAY_BE_SENT: Record<State['name'], boolean> = {
 	done: false,
 };
 
-/** One thing that the service is to do once, and its state. */
+/** A request that the service is to carry out once, and its state. */
 export class Write {
 	private state: State = { name: 'prepared' };
 
-	/** Whether it is not to be sent again, so that {@link outcome} is final. */
+	/** Whether the write must not be sent again, so that {@link outcome} is final. */
 	get isFinal(): boolean {
 		return !MAY_BE_SENT[this.state.name];
 	}
@@ -40,8 +40,8 @@ export class Write {
 	}
 
 	/**
-	 * Sends it, unless it might then be carried out twice.
-	 * @param request an error of it that is not a {@link Failure} leaves the outcome unknown
+	 * Sends the request, unless it might then be carried out twice.
+	 * @param request if it throws anything but a {@link Failure}, the outcome is unknown
 	 * @throws Failure
 	 */
 	async send(request: () => Promise<Answer>): Promise<Answer> {
