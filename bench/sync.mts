@@ -41,7 +41,7 @@ for (const users of (given ?? '100,1000,10000').split(',').map(Number)) {
 }
 console.log(tableOf(nights, Object.keys(nights[0]!)));
 if (given === undefined) {
-	// What a user plans by.
+	// Columns and rows for users.
 	const columns = ['Users', 'Night', 'Time', 'Requests', 'Memory, MB'];
 	const large = nights.filter(({ Users }) => Users !== '100');
 	await writeBlock('docs/scaling.md', 'measured', tableOf(large, columns));
