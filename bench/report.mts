@@ -88,7 +88,9 @@ const FOR_USERS =
 export async function writeReport(rows: Row[], n8nVersion: string): Promise<void> {
 	const shown = rows.filter(({ title }) => FOR_USERS.test(title));
 	const cellsOf = (row: Row): string[] => {
-		const [ours, theirs] = [row.ours, row.theirs].map((all) => all && `${figures(all)} ${row.unit}`);
+		const [ours, theirs] = [row.ours, row.theirs].map(
+			(all) => all && `${figures(all)} ${row.unit}`,
+		);
 		return [row.title, ours!, theirs ?? '', ratio(row)?.toFixed(2) ?? ''];
 	};
 	const reasons = shown

@@ -5,12 +5,7 @@ import ts from 'typescript';
 import { projectRoot } from '../../host/paths.mts';
 import { withBlock } from '../../scripts/blocks.mts';
 import { loadClass, readManifest, requireBuilt } from '../../scripts/builtPackage.mts';
-import {
-	generatedTables,
-	readFailures,
-	readOperations,
-	shown,
-} from '../../scripts/generatedTables.mts';
+import { generatedTables, readOperations } from '../../scripts/generatedTables.mts';
 
 /** Compares the pages with the code, the files and the workflows. */
 
@@ -43,7 +38,10 @@ const operationNames = [
 	newOperation.name,
 	...operations.map(({ resource, name }) => `${resource} → ${name}`),
 ];
-const requestPaths = [newOperation.path, ...operations.map(({ request }) => request.replace(/.* /, ''))];
+const requestPaths = [
+	newOperation.path,
+	...operations.map(({ request }) => request.replace(/.* /, '')),
+];
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 const fileNames = new Set(find('**/*', '.github/**/*').map((path) => basename(path)));
 
@@ -69,57 +67,57 @@ it.each(workflows)('docs/examples.md has %s with its picture', (file) => {
 	expect(read('docs/examples.md')).toContain(`](images/${file.replace('.json', '.png')})`);
 });
 
-it.each(workflows)(
-	'the note of %s names the nodes that need a credential',
-	(file) => {
-		const { nodes } = JSON.parse(read(file)) as { nodes: INode[] };
-		const notes = nodes.map(({ parameters }) => parameters.content).join('\n');
-		const isSet = ({ name }: INode) =>
-			notes.includes(`*${name}*`) || nodes.some((node) => node.name === 'Settings');
-		const open = nodes.filter((node) => node.credentials !== undefined && !isSet(node));
-		expect(open.map(({ name }) => name)).toEqual([]);
+it.each(workflows)('the note of %s names the nodes that need a credential', (file) => {
+	const { nodes } = JSON.parse(read(file)) as { nodes: INode[] };
+	const notes = nodes.map(({ parameters }) => parameters.content).join('\n');
+	const isSet = ({ name }: INode) =>
+		notes.includes(`*${name}*`) || nodes.some((node) => node.name === 'Settings');
+	const open = nodes.filter((node) => node.credentials !== undefined && !isSet(node));
+	expect(open.map(({ name }) => name)).toEqual([]);
+});
+
+it.each(pages)(
+	'%s names only links, files, scripts, operations, fields and identifiers that exist',
+	(page) => {
+		const text = prose(page);
+		const codeSpans = all(text, /`([^`\n]+)`/g);
+		const anythingElse = {
+			links: all(text, /\]\((?!\w+:)([^)\s]+)\)/g).filter((link) => {
+				const [path, anchor] = link.split('#');
+				const file = path ? relative('.', join(dirname(page), path)) : page;
+				if (!exists(file)) return true;
+				return anchor !== undefined && !anchors(file).includes(anchor);
+			}),
+			scripts: all(read(page), /\bnpm (?:run )?((?<=run )[\w:]+|test\b|start\b)/g).filter(
+				(script) => !(script in scripts),
+			),
+			files: codeSpans.filter((span) => {
+				if (/^[\w.-]+\/[\w./<>-]*$/.test(span) && exists(span.split('/')[0]!)) {
+					return span !== newOperation.file && !exists(span.replace(/<.*/, ''));
+				}
+				return /^[\w.-]+\.(m?ts|[cm]js|json|md|ya?ml)$/.test(span) && !fileNames.has(span);
+			}),
+			operations: all(text, /\b(\w+ → [A-Z]\w*(?: [A-Z]\w*)*)/g).filter(
+				(name) => resources.has(name.split(' ')[0]!) && !operationNames.includes(name),
+			),
+			requests: all(text, /`(?:GET|POST|PUT|PATCH|DELETE) (\/[^`]*)`/g).filter(
+				(path) => !requestPaths.includes(path),
+			),
+			// Fields, and nodes of example workflows.
+			labels: all(text.replace(/`[^`]*`/g, ''), /(?<![\w_])_([^_\n]+)_(?![\w_])/g).filter(
+				(label) => !labels.has(label),
+			),
+			identifiers: codeSpans.filter(
+				(span) =>
+					/^[a-z]+[A-Z]\w*$|^[a-z]+(_[a-z\d]+)+$/.test(span) &&
+					!/^n8n/i.test(span) &&
+					!identifiers.has(span) &&
+					!identifiers.has(span.replaceAll('_', '')),
+			),
+		};
+		expect(Object.entries(anythingElse).filter(([, names]) => names.length > 0)).toEqual([]);
 	},
 );
-
-it.each(pages)('%s names only links, files, scripts, operations, fields and identifiers that exist', (page) => {
-	const text = prose(page);
-	const codeSpans = all(text, /`([^`\n]+)`/g);
-	const anythingElse = {
-		links: all(text, /\]\((?!\w+:)([^)\s]+)\)/g).filter((link) => {
-			const [path, anchor] = link.split('#');
-			const file = path ? relative('.', join(dirname(page), path)) : page;
-			if (!exists(file)) return true;
-			return anchor !== undefined && !anchors(file).includes(anchor);
-		}),
-		scripts: all(read(page), /\bnpm (?:run )?((?<=run )[\w:]+|test\b|start\b)/g).filter(
-			(script) => !(script in scripts),
-		),
-		files: codeSpans.filter((span) => {
-			if (/^[\w.-]+\/[\w./<>-]*$/.test(span) && exists(span.split('/')[0]!)) {
-				return span !== newOperation.file && !exists(span.replace(/<.*/, ''));
-			}
-			return /^[\w.-]+\.(m?ts|[cm]js|json|md|ya?ml)$/.test(span) && !fileNames.has(span);
-		}),
-		operations: all(text, /\b(\w+ → [A-Z]\w*(?: [A-Z]\w*)*)/g).filter(
-			(name) => resources.has(name.split(' ')[0]!) && !operationNames.includes(name),
-		),
-		requests: all(text, /`(?:GET|POST|PUT|PATCH|DELETE) (\/[^`]*)`/g).filter(
-			(path) => !requestPaths.includes(path),
-		),
-		// Fields, and nodes of example workflows.
-		labels: all(text.replace(/`[^`]*`/g, ''), /(?<![\w_])_([^_\n]+)_(?![\w_])/g).filter(
-			(label) => !labels.has(label),
-		),
-		identifiers: codeSpans.filter(
-			(span) =>
-				/^[a-z]+[A-Z]\w*$|^[a-z]+(_[a-z\d]+)+$/.test(span) &&
-				!/^n8n/i.test(span) &&
-				!identifiers.has(span) &&
-				!identifiers.has(span.replaceAll('_', '')),
-		),
-	};
-	expect(Object.entries(anythingElse).filter(([, names]) => names.length > 0)).toEqual([]);
-});
 
 it('the worked example in CONTRIBUTING.md compiles', () => {
 	const code = /```ts\n(.*?)```/s.exec(read('CONTRIBUTING.md'))![1]!.replace(/^ {3}/gm, '');
