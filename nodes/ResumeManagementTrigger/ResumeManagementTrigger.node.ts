@@ -8,10 +8,11 @@ import {
 	NodeConnectionTypes,
 } from 'n8n-workflow';
 
-import { HIDDEN, hideSecrets } from '../shared/secrets';
-import { type EventItem, isSelected, readEvents } from './event';
+import { Failure, toNodeError } from '../shared/failure';
+import { HIDDEN, hideAndCut, hideSecrets } from '../shared/secrets';
+import { isSelected, readEvent } from './event';
 import { properties, triggerPanel } from './properties';
-import { readSettings, SettingError, type Settings } from './settings';
+import { readSettings, type Settings } from './settings';
 import { type Delivery, rejection } from './verify';
 
 export class ResumeManagementTrigger implements INodeType {
@@ -23,12 +24,15 @@ export class ResumeManagementTrigger implements INodeType {
 			dark: 'file:../../icons/resumeManagement.dark.svg',
 		},
 		group: ['trigger'],
-		// For each request to a node of version 1, n8n evaluates an expression, `options.binaryData`, and
-		// makes an isolate of V8 for it (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts).
+		// For each request to a node of version 1, n8n evaluates the expression `options.binaryData`, and
+		// creates an isolate of V8 for it (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts).
 		version: 1.1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
 		description: 'Starts the workflow on events of the resume-management service',
 		defaults: { name: 'Resume Management Trigger' },
+		eventTriggerDescription: 'Waiting for a request to the Test URL',
+		activationMessage:
+			'The Production URL now receives events. Ask your account manager how to register it with the service.',
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [
@@ -44,7 +48,7 @@ export class ResumeManagementTrigger implements INodeType {
 				httpMethod: 'POST',
 				path: 'webhook',
 				responseMode: 'onReceived',
-				// Without it n8n answers the text `firstEntryJson` in place of what the node says.
+				// Without it, n8n answers with the text `firstEntryJson` in place of the trigger's answer.
 				responseData: '',
 			},
 		],
@@ -53,14 +57,16 @@ export class ResumeManagementTrigger implements INodeType {
 	};
 
 	/**
-	 * The service offers no API to register a webhook (partner API specification, §6): the user hands
-	 * the URL over. So there is nothing to look up, make or remove, and n8n is told that all is well.
+	 * The specification shows no API to register a webhook (§6), so that there is nothing to look up, create or
+	 * delete.
 	 */
 	webhookMethods = {
 		default: {
+			/** Refuses the activation if the settings would have the trigger refuse all events. */
 			async checkExists(this: IHookFunctions): Promise<boolean> {
-				// Says at activation what would have every event refused later.
-				await readSettings(this);
+				await readSettings(this).catch((error: unknown) => {
+					throw toNodeError(this.getNode(), error);
+				});
 				return true;
 			},
 			create: async () => true,
@@ -69,36 +75,51 @@ export class ResumeManagementTrigger implements INodeType {
 	};
 
 	/**
-	 * Answers one request. What is not for the workflow is answered here and starts no execution: after an
-	 * error, n8n would store a failed one (n8n/src/webhooks/webhook-helpers.ts).
+	 * Answers one request. It throws nothing: after an error, n8n stores a failed execution
+	 * (n8n/src/webhooks/webhook-helpers.ts), which a stranger must not cause.
 	 */
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		let settings: Settings;
 		try {
-			settings = await readSettings(this);
+			return await receive(this);
 		} catch (error) {
-			return error instanceof SettingError
-				? refuse(this, 500, 'misconfigured', `${error.message}.`)
-				: refuse(this, 500, 'not-verified', "n8n could not read the trigger's credential.");
+			if (error instanceof Failure) return refuse(this, 500, 'misconfigured', `${error.message}.`);
+			// An error that is not the trigger's own may hold a secret, and is not shown.
+			return refuse(this, 500, 'internal-error', 'n8n could not read the request.');
 		}
-		const body = await readBody(this);
-		if (!Buffer.isBuffer(body)) return refuse(this, ...body);
-		const headers = this.getHeaderData() as Delivery['headers'];
-		const delivery = { body, headers, receivedAt: new Date() };
-		const reason = rejection(settings, delivery);
-		// The name of a header is the user's, and might be the secret by mistake.
-		if (reason) return refuse(this, 401, 'unauthorized', hideSecrets(reason, settings.secrets));
-		const events = readEvents(settings, delivery);
-		if (typeof events === 'string') return refuse(this, 400, 'unreadable-body', events);
-		return start(this, settings, events);
 	}
 }
 
-type Refusal = [httpStatus: number, errorCode: string, errorMessage: string];
+/** Starts the workflow with the event of a request if the request is verified and the event selected. */
+async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const settings = await readSettings(context);
+	const body = await readRawBody(context);
+	if (typeof body === 'string') return refuse(context, 400, 'unreadable-body', body);
+	const headers = context.getHeaderData() as Delivery['headers'];
+	const delivery = { body, headers, receivedAt: new Date() };
+	const reason = rejection(settings, delivery);
+	if (reason !== undefined) {
+		// The user may have entered the secret as the name of the header.
+		return refuse(context, 401, 'unauthorized', hideAndCut(reason, settings.secrets));
+	}
+	const event = readEvent(settings, delivery);
+	if (typeof event === 'string') return refuse(context, 400, 'unreadable-body', event);
+	const webhookResponse = { status: 'success' };
+	if (!isSelected(event.event, settings.events)) {
+		const name = JSON.stringify(event.event.slice(0, 100));
+		warn(context, `started nothing for the event ${name}: 'Trigger On' does not select it`);
+		return { webhookResponse };
+	}
+	const request = settings.includeHeaders && shownRequest(context, settings);
+	return { webhookResponse, workflowData: [[{ json: { ...event, ...request } }]] };
+}
 
 /** Answers in the envelope of the service's own API (partner API specification, §2). */
-function refuse(context: IWebhookFunctions, ...refusal: Refusal): IWebhookResponseData {
-	const [httpStatus, errorCode, errorMessage] = refusal;
+function refuse(
+	context: IWebhookFunctions,
+	httpStatus: number,
+	errorCode: string,
+	errorMessage: string,
+): IWebhookResponseData {
 	warn(context, `answered ${httpStatus}: ${errorMessage}`);
 	context.getResponseObject().status(httpStatus).json({ status: 'error', errorCode, errorMessage });
 	return { noWebhookResponse: true };
@@ -111,60 +132,25 @@ function warn(context: IWebhookFunctions, sentence: string): void {
 }
 
 /**
- * The bytes as they came. n8n has parsed a body of a type that it knows before (parseRequestBody in
- * webhook-helpers.ts), but what it made of the bytes is neither verified nor handed on.
+ * Returns the bytes that were sent. n8n may have parsed them already, but a signature is of the bytes.
+ * @returns a sentence if they can't be read
  */
-async function readBody(context: IWebhookFunctions): Promise<Buffer | Refusal> {
+async function readRawBody(context: IWebhookFunctions): Promise<Buffer | string> {
 	const request = context.getRequestObject();
-	// n8n has put the parts into files, so that there are no bytes any more.
-	if (request.contentType === 'multipart/form-data') {
-		return [415, 'unsupported-body', 'The body is a form, and not JSON.'];
-	}
+	// n8n has stored the parts as files, and the bytes are gone.
+	if (request.contentType === 'multipart/form-data') return 'The body is a form, and not JSON.';
 	try {
 		await request.readRawBody();
-		return request.rawBody ?? Buffer.alloc(0);
-	} catch (error) {
-		return (error as { type?: unknown }).type === 'entity.too.large'
-			? [413, 'body-too-large', 'The body is larger than n8n accepts.']
-			: [400, 'unreadable-body', 'The body did not arrive whole.'];
+	} catch {
+		return 'The body is incomplete, or larger than n8n accepts.';
 	}
+	return request.rawBody ?? Buffer.alloc(0);
 }
 
-/** Starts the workflow with the events that the user has selected, and says which were left out. */
-function start(
-	context: IWebhookFunctions,
-	settings: Settings,
-	events: EventItem[],
-): IWebhookResponseData {
-	const isWanted = ({ event }: EventItem) => isSelected(event, settings.events);
-	const wanted = events.filter(isWanted);
-	const others = events.filter((event) => !isWanted(event));
-	const notTaken = others.length > 0 && { notTaken: leaveOut(context, others) };
-	const webhookResponse = { status: 'success', ...notTaken };
-	if (wanted.length === 0) return { webhookResponse };
-	const request = settings.options.includeHeaders && requestOf(context, settings);
-	const items = wanted.map((event) => ({ json: { ...event, ...request } }));
-	return { webhookResponse, workflowData: [items] };
-}
-
-/** How much of what comes from outside is repeated in an answer and in n8n's log. */
-const MOST_NAMES = 10;
-const MOST_CHARACTERS = 100;
-
-/** Names the events that start nothing in n8n's log, and returns what the sender is told. */
-function leaveOut(context: IWebhookFunctions, others: EventItem[]): IDataObject {
-	const names = new Set(others.map(({ event }) => event.slice(0, MOST_CHARACTERS)));
-	const events = [...names].slice(0, MOST_NAMES);
-	const reason = "Not selected in 'Trigger On' of the trigger.";
-	const text = `left out ${others.length} of the events that came, ${JSON.stringify(events)}: ${reason}`;
-	warn(context, text);
-	return { count: others.length, events, reason };
-}
-
-function requestOf(context: IWebhookFunctions, settings: Settings): IDataObject {
+function shownRequest(context: IWebhookFunctions, settings: Settings): IDataObject {
 	const { verification, headerName, secrets } = settings;
 	const headers = hideSecrets(context.getHeaderData() as IDataObject, secrets);
-	// Even a secret that is too short to look for.
+	// Also a secret that is too short to be searched for.
 	if (verification === 'header') headers[headerName.toLowerCase()] = HIDDEN;
 	return { headers, query: hideSecrets(context.getQueryData() as IDataObject, secrets) };
 }

@@ -2,108 +2,83 @@ import { createHash } from 'node:crypto';
 
 import type { GenericValue, IDataObject } from 'n8n-workflow';
 
-import { decodeText, exactText, isObject, parseJson, valueAt } from '../shared/json';
-import { hideSecrets, holdsSecret } from '../shared/secrets';
+import { decodeText, exactText, type JsonProblem, parseJson, valueAt } from '../shared/json';
+import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, plainName, valuesNamed } from '../shared/names';
+import { HIDDEN, hideAndCut, hideSecrets } from '../shared/secrets';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
 
 /** The one event that the partner API specification names (§6). */
 export const SECTION_SAVED = 'Resume Section Saved';
 
-/** Where webhooks name their event, the most telling first; the specification does not show where. */
-const NAMES = [
-	...['event', 'event.name', 'event.type', 'eventName', 'event_name', 'eventType', 'event_type'],
-	...['topic', 'action', 'type'],
-];
-/** Properties that identify a delivery beyond doubt. */
-const IDS = ['eventId', 'event_id', 'deliveryId', 'delivery_id'];
-
-/** Each event becomes an item, which takes hundreds of times as much memory as a `0,` of an array. */
-const MOST_EVENTS = 10_000;
-
-/** What the trigger puts out for each event, without the secrets of the credential. */
+/** The trigger's output. It holds no secret of the credential. */
 export interface EventItem extends IDataObject {
 	event: string;
-	/** The payload's own ID, or that of its signed header, or the SHA-256 of the body in hex. */
+	/** The ID in the payload, or in the header of Standard Webhooks, or the SHA-256 of the body in hex. */
 	deliveryId: string;
-	/** Only an ID of the sender tells a repeated delivery from a second event that looks the same. */
+	/** With `bodyHash`, a repeated delivery can't be told from a second event with the same content. */
 	deliveryIdSource: 'payload' | 'header' | 'bodyHash';
 	/** ISO 8601. */
 	receivedAt: string;
-	/** The payload. A number that JavaScript can't hold exactly is a text with its digits. */
+	/** The payload. A number that JavaScript would round is a text with its digits. */
 	data: GenericValue;
-	/** Only present where the payload repeated a secret, so that `data` is not quite what was sent. */
-	secretsHidden?: true;
 }
 
+const PROBLEMS: Record<JsonProblem, string> = {
+	notJson: 'The body is not JSON.',
+	tooLarge: 'The body has too many values or levels.',
+	digitsLost: 'The body has a number that this Node.js would round.',
+};
+
 /**
- * Reads the events of a body: one, or as many as its array has elements.
- * @returns a sentence where the body can't be read
+ * Reads the event of a request. The specification shows no payload (§6), so that any JSON is one event.
+ * @returns a sentence if the body can't be read
  */
-export function readEvents(settings: Settings, delivery: Delivery): EventItem[] | string {
+export function readEvent(settings: Settings, delivery: Delivery): EventItem | string {
 	const { body, headers, receivedAt } = delivery;
-	const { options, secrets } = settings;
+	const { secrets } = settings;
 	const text = decodeText(body, headers['content-type']);
-	if (text === undefined) {
-		return 'The body is not in the character set that its Content-Type names, or not in UTF-8 if it names none.';
-	}
-	const payload = parseJson(text);
-	if (typeof payload !== 'object' || payload === null) {
-		return 'The body is not a JSON object or array, or is nested too deeply.';
-	}
-	const elements: unknown[] = [payload].flat();
-	const hidden = [hideSecrets(payload, secrets, text)].flat();
-	if (elements.length > MOST_EVENTS) return `The body has more than ${MOST_EVENTS} events.`;
-	const sent = signedId(settings, delivery);
+	if (text === undefined) return "The body's characters can't be read.";
+	const parsed = parseJson(text);
+	if ('problem' in parsed) return PROBLEMS[parsed.problem];
+	const data = hideSecrets(parsed.value, secrets, text) as GenericValue;
+	const name = findEventName(data, settings);
+	const ids: Array<[EventItem['deliveryIdSource'], string]> = [
+		['payload', findEventId(data, settings, name)],
+		['header', hideAndCut(signedId(settings, delivery), secrets)],
+	];
+	// Two IDs that held a secret may be equal now.
+	const usable = ids.find(([, id]) => id !== '' && !id.includes(HIDDEN));
 	const hash = createHash('sha256').update(body).digest('hex');
-	return elements.map((element, index) => {
-		const place = Array.isArray(payload) ? `-${index}` : '';
-		const ids: Array<[EventItem['deliveryIdSource'], string | undefined]> = [
-			['payload', findId(element, options)],
-			['header', sent && sent + place],
-		];
-		// Two different IDs could be the same once a secret in them is hidden.
-		const usable = ids.find(([, id]) => id !== undefined && !holdsSecret(id, secrets));
-		const [deliveryIdSource, deliveryId = ''] = usable ?? ['bodyHash', hash + place];
-		const data = hidden[index] as GenericValue;
-		const secretsHidden = data !== element && JSON.stringify(data) !== JSON.stringify(element);
-		return {
-			event: hideSecrets(findName(element, options), secrets),
-			deliveryId,
-			deliveryIdSource,
-			receivedAt: receivedAt.toISOString(),
-			data,
-			...(secretsHidden && { secretsHidden }),
-		};
-	});
+	const [deliveryIdSource, deliveryId] = usable ?? ['bodyHash', hash];
+	const event = name || SECTION_SAVED;
+	return { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data };
 }
 
-/** Whether an event is among those that were chosen in Trigger On. */
+/** Whether the user has chosen the event in Trigger On. */
 export function isSelected(event: string, chosen: string[]): boolean {
-	return chosen.includes('*') || (chosen.includes('resumeSectionSaved') && isSectionSaved(event));
+	if (chosen.includes('*')) return true;
+	return chosen.includes('resumeSectionSaved') && comparable(event) === comparable(SECTION_SAVED);
 }
 
-/**
- * The specification shows a name in words and not how a payload spells it, so that `section.saved` and
- * `com.example.resume.section_saved.v1` are Resume Section Saved, too.
- */
-function isSectionSaved(event: string): boolean {
-	return /sectionsaved/.test(event.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''));
+/** The specification shows the event's name, but not how a payload spells it. */
+function comparable(event: string): string {
+	return plainName(event.replace(/[\s.]/g, ''));
 }
 
-function findName(data: unknown, { eventNamePath }: Settings['options']): string {
-	const names = textsAt(data, eventNamePath ? [eventNamePath] : NAMES);
-	return names.find(isSectionSaved) ?? names[0] ?? SECTION_SAVED;
+/** Returns the name of the event; '' if the payload has none. */
+function findEventName(payload: unknown, { eventNamePath: path }: Settings): string {
+	return firstText(path ? [valueAt(payload, path)] : valuesNamed(payload, EVENT_NAMES));
 }
 
-/** `id` is the event's where it stands beside the event's name and its data, not among the data. */
-function findId(data: unknown, { eventIdPath }: Settings['options']): string | undefined {
-	if (eventIdPath) return textsAt(data, [eventIdPath])[0];
-	const isEnvelope = isObject(data) && 'data' in data && textsAt(data, NAMES).length > 0;
-	return textsAt(data, isEnvelope ? [...IDS, 'id'] : IDS)[0];
+/** Returns the ID of the event; '' if the payload has none. */
+function findEventId(payload: unknown, { eventIdPath: path }: Settings, name: string): string {
+	if (path) return firstText([valueAt(payload, path)]);
+	// With a resume's ID in its place, Remove Duplicates would drop the second save of the resume.
+	const isEnvelope = name !== '' && valueAt(payload, 'data') !== undefined;
+	return firstText(valuesNamed(payload, isEnvelope ? ENVELOPE_IDS : EVENT_IDS));
 }
 
-/** The texts at these paths that are not empty, and the numbers as texts. */
-function textsAt(data: unknown, paths: string[]): string[] {
-	return paths.map((path) => exactText(valueAt(data, path)) ?? '').filter((text) => text !== '');
+function firstText(values: unknown[]): string {
+	return values.map(exactText).find((text) => text) ?? '';
 }

@@ -1,50 +1,29 @@
-import type { IDisplayOptions, INodeProperties, TriggerPanelDefinition } from 'n8n-workflow';
+import type { INodeProperties, TriggerPanelDefinition } from 'n8n-workflow';
 
-const whileBuilding =
-	"<b>While you build the workflow</b>, click 'Execute step' and send a request to the Test URL, as a tool such as curl or the sandbox of this package can: the service itself calls the Production URL alone.<br /> <br /> ";
-
-/** What n8n shows beside the fields; its own text says to make an event happen in the service. */
+/** Shown beside the fields. n8n's own text tells the user to make an event happen in the service. */
 export const triggerPanel: TriggerPanelDefinition = {
-	header: '',
-	executionsHelp: {
-		inactive: `${whileBuilding}<b>When it is ready</b>, publish the workflow, and hand the Production URL to your account manager. Each event then starts an execution, which shows up in the executions list.`,
-		active: `${whileBuilding}<b>The workflow is published</b>: each event that the service sends to the Production URL starts an execution, which shows up in the <a data-key='executions'>executions list</a>.`,
-	},
-	activationHint:
-		'Publish the workflow to have each event start it. Those executions show up in the executions list.',
+	executionsHelp:
+		"<b>While you build the workflow</b>, click 'Execute step' and send a request to the Test URL, for example with curl.<br /> <br /> <b>Once the workflow is published</b>, each event at the Production URL starts an execution. To build with a real event, open its execution in the <a data-key='executions'>executions list</a> and click 'Copy to editor'.",
+	activationHint: 'Publish the workflow to receive events at the Production URL.',
 };
 
-/** Seconds: a replay of yesterday is no slow delivery. */
-export const MOST_TOLERANCE = 86_400;
-
-const whenSigned = { show: { verification: ['hmac'] } };
-
-const headerName = (value: string, carries: string, verification: string[]): INodeProperties => ({
+const headerName = (value: string, carries: string, verification: string): INodeProperties => ({
 	displayName: 'Header Name',
 	name: 'headerName',
 	type: 'string',
 	required: true,
 	default: value,
 	placeholder: `e.g. ${value}`,
-	displayOptions: { show: { verification } },
+	displayOptions: { show: { verification: [verification] } },
 	description: `The header that carries the ${carries}`,
 });
 
-const timestampTolerance = (displayOptions: IDisplayOptions): INodeProperties => ({
-	displayName: 'Timestamp Tolerance',
-	name: 'timestampTolerance',
-	type: 'number',
-	typeOptions: { minValue: 1, maxValue: MOST_TOLERANCE },
-	default: 300,
-	displayOptions,
-	description:
-		'Seconds by which the timestamp may differ from the clock of n8n. What was sent earlier is refused, so that nobody can send it again.',
-});
+const whenSigned = { show: { verification: ['hmac'] } };
 
 export const properties: INodeProperties[] = [
 	{
 		displayName:
-			'Open Webhook URLs above, choose Production URL, and hand it to your account manager, who registers it with the service: it has no API for that. It receives events once this workflow is published (active). The Test URL receives only while you wait for a test event here, so never register it.',
+			'Ask your account manager how to register the Production URL (see Webhook URLs above) with the service. It receives events once this workflow is published (active). Do not register the Test URL: it only works while this node waits for a test event.',
 		name: 'registrationNotice',
 		type: 'notice',
 		default: '',
@@ -56,18 +35,13 @@ export const properties: INodeProperties[] = [
 		required: true,
 		default: ['*'],
 		options: [
-			{
-				name: '[All]',
-				value: '*',
-				action: 'On any event',
-				description: 'Any event, whatever its name',
-			},
+			{ name: '[All]', value: '*', action: 'On any event', description: 'Events of any name' },
 			{
 				name: 'Resume Section Saved',
 				value: 'resumeSectionSaved',
 				action: 'On resume section saved',
 				description:
-					"An event whose name says 'section saved' in any spelling, or that has no name. Others are answered, noted in n8n's log, and start nothing.",
+					'Events of this name (case, spaces, dots, hyphens and underscores do not matter) or without a name',
 			},
 		],
 	},
@@ -77,34 +51,28 @@ export const properties: INodeProperties[] = [
 		type: 'options',
 		default: 'header',
 		options: [
-			{ name: 'None', value: 'none', description: 'Whoever knows the URL can start the workflow' },
+			{ name: 'None', value: 'none', description: 'Anyone with the URL can start the workflow' },
 			{
 				name: 'Secret in a Header',
 				value: 'header',
-				description: "The credential's Webhook Secret is sent along as it is",
+				description: "A header has the credential's Webhook Secret",
 			},
 			{
 				name: 'Signature (HMAC-SHA256)',
 				value: 'hmac',
-				description: "A header has the body's signature, made with the credential's Webhook Secret",
+				description: 'A header has a signature of the body, made with the Webhook Secret',
 			},
 			{
 				name: 'Signature (Standard Webhooks)',
 				value: 'standardWebhooks',
 				description:
-					"Three headers that begin with 'webhook-', and a secret that often begins with whsec_",
-			},
-			{
-				name: 'Signature with Timestamp',
-				value: 'timestampedSignature',
-				description:
-					'One header has both, as in t=1795262400,v1=5257a869…: the signature is of time, full stop, body',
+					'Three headers that begin with "webhook-". The Webhook Secret is Base64, often after whsec_.',
 			},
 		],
-		description: 'How a request shows that it comes from the service. Ask your account manager.',
+		description: 'How a request proves that the service has sent it. Ask your account manager.',
 	},
-	headerName('X-Webhook-Secret', 'secret', ['header']),
-	headerName('X-Webhook-Signature', 'signature', ['hmac', 'timestampedSignature']),
+	headerName('X-Webhook-Secret', 'secret', 'header'),
+	headerName('X-Webhook-Signature', 'signature', 'hmac'),
 	{
 		displayName: 'Signature Encoding',
 		name: 'signatureEncoding',
@@ -126,18 +94,6 @@ export const properties: INodeProperties[] = [
 		description: 'The text before the signature in its header',
 	},
 	{
-		displayName: 'Timestamp Header',
-		name: 'timestampHeader',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. X-Webhook-Timestamp',
-		displayOptions: whenSigned,
-		description:
-			'The header with the Unix time in seconds that is signed together with the body, as time, full stop, body. Leave it empty when only the body is signed.',
-	},
-	timestampTolerance({ ...whenSigned, hide: { timestampHeader: [''] } }),
-	timestampTolerance({ show: { verification: ['standardWebhooks', 'timestampedSignature'] } }),
-	{
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
@@ -151,7 +107,7 @@ export const properties: INodeProperties[] = [
 				default: '',
 				placeholder: 'e.g. meta.uuid',
 				description:
-					'Where the payload holds the ID of the event, with dots between the names. By default eventId, deliveryId or, next to the event name, ID.',
+					'Path to the ID of the event in the payload, with dots between the names. By default event_id or, next to the event name and data, ID.',
 			},
 			{
 				displayName: 'Event Name Path',
@@ -160,7 +116,7 @@ export const properties: INodeProperties[] = [
 				default: '',
 				placeholder: 'e.g. meta.event',
 				description:
-					'Where the payload holds the name of the event, with dots between the names. By default event, eventName, event_type, topic, action, type, or name or type in event.',
+					'Path to the name of the event in the payload, with dots between the names. By default event, type, event_type or eventName.',
 			},
 			{
 				displayName: 'Include Headers and Query',

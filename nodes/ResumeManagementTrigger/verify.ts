@@ -2,141 +2,96 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 import { withoutPrefix } from '../shared/secrets';
 
-/** How a request shows that it comes from the service; the names are those of the node's fields. */
+/** How a request proves that the service has sent it; the names are those of the trigger's fields. */
 export interface Verification {
-	/**
-	 * `standardWebhooks`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
-	 * `timestampedSignature`: https://docs.stripe.com/webhooks#verify-manually
-	 */
-	verification: 'none' | 'header' | 'hmac' | 'standardWebhooks' | 'timestampedSignature';
+	/** `standardWebhooks`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+	verification: 'none' | 'header' | 'hmac' | 'standardWebhooks';
 	headerName: string;
 	signatureEncoding: 'hex' | 'base64';
 	/** The text before the signature, such as `sha256=`. */
 	signaturePrefix: string;
-	/** '' where only the body is signed. */
-	timestampHeader: string;
-	/** Seconds by which a timestamp may differ from this machine's clock. */
-	timestampTolerance: number;
-	/** Each of them is accepted. None of them is empty: anybody can sign with an empty one. */
+	/** Accepted secrets. None is empty, because anybody can sign with an empty secret. */
 	webhookSecrets: string[];
 }
 
-/** A request as it came. */
+/** A request as it was received. */
 export interface Delivery {
-	/** Their names are in lower case. */
+	/** By lower-case name. */
 	headers: Record<string, string | string[] | undefined>;
-	/** The bytes, which an HMAC-SHA256 signs. */
+	/** The raw bytes, which a signature is made of. */
 	body: Buffer;
 	receivedAt: Date;
 }
 
-/** The headers of Standard Webhooks. The ID is the same each time that a message is sent. */
-const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+/** The headers of Standard Webhooks. A message that is sent again keeps its ID. */
+const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
-/**
- * Why a request is not the service's, as a sentence; undefined when it is. Compares in constant time,
- * and takes time in proportion to the length of the request.
- */
+/** Seconds by which the timestamp of Standard Webhooks may differ from n8n's clock. */
+const TOLERANCE = 300;
+
+/** Returns why a request is not verified, as a sentence; undefined if it is. */
 export function rejection(settings: Verification, delivery: Delivery): string | undefined {
-	const { verification, webhookSecrets, timestampTolerance } = settings;
+	const { verification, headerName, webhookSecrets } = settings;
 	if (verification === 'none') return undefined;
-	const names = headerNames(settings);
-	const values = names.map((name) => header(delivery, name));
-	const missing = values.indexOf('');
-	if (missing >= 0) return `The header ${names[missing]} is missing.`;
+	const names = verification === 'standardWebhooks' ? STANDARD_HEADERS : [headerName];
+	const missing = names.find((name) => headerOf(delivery, name) === '');
+	if (missing !== undefined) return `The header ${missing} is missing.`;
+	if (verification === 'standardWebhooks') return standardRejection(webhookSecrets, delivery);
+
+	const value = headerOf(delivery, headerName);
 	if (verification === 'header') {
-		const isRight = webhookSecrets.some((secret) => equal(digest(values[0]!), digest(secret)));
+		const isRight = webhookSecrets.some((secret) => isEqual(value, secret));
 		return isRight ? undefined : 'The secret is wrong.';
 	}
-	const { parts, prefix, encoding, signed } = readProof(settings, values);
-	const time = signed.at(-1);
-	if (time !== undefined) {
-		// Unix seconds have no more digits than that; milliseconds have.
-		if (!/^[0-9]{1,12}$/.test(time)) return 'The timestamp is not a Unix time in seconds.';
-		const difference = Math.abs(delivery.receivedAt.getTime() / 1000 - Number(time));
-		const isTimely = difference <= timestampTolerance;
-		if (!isTimely) return 'The timestamp is too old, or in the future.';
-	}
-	const before = signed.map((text) => `${text}.`).join('');
-	const given = valuesOf(parts, prefix).map((signature) => plain(signature, encoding));
-	const isRight = webhookSecrets.some((secret) => {
-		const key = verification === 'standardWebhooks' ? standardKey(secret) : secret;
-		if (key === undefined) return false;
-		const hmac = createHmac('sha256', key).update(before).update(delivery.body);
-		const expected = plain(hmac.digest(encoding), encoding);
-		return given.some((one) => equal(Buffer.from(one), Buffer.from(expected)));
-	});
+	const { signaturePrefix: prefix, signatureEncoding: encoding } = settings;
+	const given = value.startsWith(prefix) ? value.slice(prefix.length).trim() : '';
+	const isRight = isSigned(webhookSecrets, delivery.body, [given], encoding);
 	return isRight ? undefined : 'The signature is wrong.';
 }
 
-/** The ID that a verified request carries beside its body, if its kind of verification has one. */
-export function signedId(settings: Verification, delivery: Delivery): string | undefined {
-	if (settings.verification !== 'standardWebhooks') return undefined;
-	return header(delivery, STANDARD_HEADERS[0]!);
+function standardRejection(secrets: string[], delivery: Delivery): string | undefined {
+	const [id, timestamp, value = ''] = STANDARD_HEADERS.map((name) => headerOf(delivery, name));
+	const isTimely = Math.abs(delivery.receivedAt.getTime() / 1000 - Number(timestamp)) <= TOLERANCE;
+	if (!isTimely) return 'The timestamp is not within 5 minutes of now.';
+	const keys = secrets.map((secret) => Buffer.from(withoutPrefix(secret), 'base64'));
+	const signatures = value
+		.split(' ')
+		.filter((signature) => signature.startsWith('v1,'))
+		.map((signature) => signature.slice('v1,'.length));
+	const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), delivery.body]);
+	const isRight = isSigned(keys, signed, signatures, 'base64');
+	return isRight ? undefined : 'The signature is wrong.';
 }
 
-/** The key of a Standard Webhooks secret; undefined for any other text. */
-export function standardKey(secret: string): Buffer | undefined {
-	const text = withoutPrefix(secret);
-	const key = Buffer.from(text, 'base64');
-	const isBase64 = key.toString('base64').slice(0, text.length) === text;
-	return key.length > 0 && isBase64 ? key : undefined;
+/** Returns the ID of a Standard Webhooks message; '' for another verification. */
+export function signedId({ verification }: Verification, delivery: Delivery): string {
+	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
-/** The headers that a request must have. */
-function headerNames({ verification, headerName, timestampHeader }: Verification): string[] {
-	if (verification === 'standardWebhooks') return STANDARD_HEADERS;
-	const isTimed = verification === 'hmac' && timestampHeader !== '';
-	return isTimed ? [headerName, timestampHeader] : [headerName];
+/** Whether one of the signatures is the HMAC-SHA256 of the bytes with one of the keys. */
+function isSigned(
+	keys: Array<string | Buffer>,
+	bytes: Buffer,
+	signatures: string[],
+	encoding: Verification['signatureEncoding'],
+): boolean {
+	// Hex in any case, Base64 with and without padding.
+	const plain = (text: string) =>
+		encoding === 'hex' ? text.toLowerCase() : text.replace(/=$/, '');
+	return keys.some((key) => {
+		const expected = plain(createHmac('sha256', key).update(bytes).digest(encoding));
+		return signatures.some((signature) => isEqual(plain(signature), expected));
+	});
 }
 
-/** The one value of a header; '' where it is missing, empty or repeated. */
-function header({ headers }: Delivery, name: string): string {
+/** Returns the value of a header; '' if it is missing. */
+function headerOf({ headers }: Delivery, name: string): string {
 	const value = headers[name.toLowerCase()];
 	return typeof value === 'string' ? value.trim() : '';
 }
 
-/** What a request offers as its proof. */
-interface Proof {
-	/** Some of them are signatures, after the prefix; one of those has to be right. */
-	parts: string[];
-	prefix: string;
-	encoding: Verification['signatureEncoding'];
-	/** What is signed before the body, each with a full stop after it; the last is the time. */
-	signed: string[];
-}
-
-/** @param values those of {@link headerNames} */
-function readProof(settings: Verification, values: string[]): Proof {
-	const { verification, signatureEncoding: encoding, signaturePrefix: prefix } = settings;
-	if (verification === 'standardWebhooks') {
-		const [id = '', time = '', signatures = ''] = values;
-		return { parts: signatures.split(' '), prefix: 'v1,', encoding: 'base64', signed: [id, time] };
-	}
-	const [first = '', ...times] = values;
-	if (verification === 'hmac') return { parts: [first], prefix, encoding, signed: times };
-	const parts = first.split(',').map((part) => part.trim());
-	// Two times are no Unix time, and neither is none.
-	const time = valuesOf(parts, 't=').join(' ');
-	return { parts, prefix: 'v1=', encoding: 'hex', signed: [time] };
-}
-
-/** What follows the prefix, in those that have it. A blank may stand in between, as in `HMAC 5257…`. */
-function valuesOf(parts: string[], prefix: string): string[] {
-	const matching = parts.filter((part) => part.startsWith(prefix));
-	return matching.map((part) => part.slice(prefix.length).trim());
-}
-
-/** A signature as it is compared: hex in any case, base64 with or without padding. */
-function plain(signature: string, encoding: Proof['encoding']): string {
-	return encoding === 'hex' ? signature.toLowerCase() : signature.replace(/=$/, '');
-}
-
-/** Secrets are compared by their digests, so that not even their length shows. */
-function digest(secret: string): Buffer {
-	return createHash('sha256').update(secret).digest();
-}
-
-function equal(one: Buffer, other: Buffer): boolean {
-	return one.length === other.length && timingSafeEqual(one, other);
+/** Compares in constant time, by digests, so that the time does not show the length of a secret either. */
+function isEqual(one: string, other: string): boolean {
+	const digest = (text: string) => createHash('sha256').update(text).digest();
+	return timingSafeEqual(digest(one), digest(other));
 }

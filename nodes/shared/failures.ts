@@ -28,10 +28,6 @@ export const FAILURES = {
 	],
 
 	'service.error': [ANSWERED, `${CHECK_ITEM}{code}`],
-	'service.errorWithoutReason': [
-		'The service answered with an error and gave no reason',
-		CHECK_ITEM,
-	],
 	'service.paymentFailed': [
 		ANSWERED,
 		'The payment provider reported a failure. Contact your account manager before you send this upgrade again.',
@@ -138,11 +134,11 @@ export const FAILURES = {
 
 	'network.hostUnknown': [
 		'The host name of {host} is not known',
-		"Check the host in the credential's Base URL, and n8n's DNS.",
+		"Check {address}, and n8n's DNS.",
 	],
 	'network.notConnected': [
 		'Could not connect to {host}',
-		"Check the credential's Base URL and the proxy, if there is one, and that n8n may connect to them.",
+		'Check {address} and the proxy, if there is one, and that n8n may connect to them.',
 	],
 	'network.forbidden': [
 		'n8n does not allow connections to {host}',
@@ -150,7 +146,7 @@ export const FAILURES = {
 	],
 	'network.notSecure': [
 		'No secure connection to {host} could be made',
-		"The service's certificate was not accepted, or it does not speak TLS. Check the credential's Base URL.",
+		'The certificate of {host} was not accepted, or {host} does not speak TLS. Check {address}.',
 	],
 	'network.timeout': [
 		'No answer from {host} in time',
@@ -158,7 +154,7 @@ export const FAILURES = {
 	],
 	'network.garbled': [
 		'The answer of {host} could not be read',
-		'What arrived is not valid HTTP or badly compressed. Check for a proxy between n8n and the service, and try again later.',
+		'What arrived is not valid HTTP or badly compressed. Check for a proxy between n8n and {host}, and try again later.',
 	],
 	'network.cancelled': ['The execution was cancelled before {host} had answered', RUN_AGAIN],
 	'network.notSent': ['The execution was cancelled before the request was sent', RUN_AGAIN],
@@ -206,6 +202,10 @@ export const FAILURES = {
 	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
 	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
 	'parameter.notAChoice': ["'{field}' is not one of {choices}", CHECK_EXPRESSION],
+	'parameter.notAHeaderName': [
+		"'{field}' is not the name of a header",
+		'Enter letters, digits and hyphens, such as X-Webhook-Secret.',
+	],
 	'parameter.notAPath': [
 		"'{field}' is not a path below the Base URL",
 		'Enter what follows the Base URL, such as /connect, without an address, "..", empty parts or backslashes, and write a percent sign as %25. What would follow a question mark goes into Query Parameters.',
@@ -227,14 +227,6 @@ export const FAILURES = {
 		"'{field}' has two entries named '{name}'",
 		'Rename one of them, or remove it.',
 	],
-	'parameter.unsendable': [
-		"'{field}' has an entry '{name}' that can't be sent",
-		"n8n's client leaves out such a name, or changes a text with half a character in it. Check the expression.",
-	],
-	'parameter.tooLong': [
-		"'{field}' is longer than {most} characters",
-		'Use an ID, such as that of the payment.',
-	],
 	'parameter.proxy': [
 		"'Proxy' in Request Options is not a URL",
 		'Enter it as http://host:port or https://host:port. Nothing was sent.',
@@ -244,29 +236,37 @@ export const FAILURES = {
 		'Choose one of its operations. For another request to the service, choose the resource Custom Request. Nothing was sent.',
 	],
 
+	'trigger.noSecret': [
+		"The credential's Webhook Secret is empty",
+		"Enter it in the credential, or set Verification to 'None'.",
+	],
+	'trigger.unusableSecret': [
+		"A webhook secret of the credential can't be used for this Verification",
+		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64, usually after the prefix whsec_.',
+	],
+
 	'list.none': ['The answer holds no list', SET_LIST_PATH],
 	'list.several': ['The answer holds more than one list', SET_LIST_PATH],
 	'list.notAtPath': ["The answer has no list at '{path}'", SET_LIST_PATH],
-	'list.tooLong': [
-		'The answer holds {records} records, and at most {most} are read at once',
-		'Ask for less at a time, such as with Pagination in Options.',
+	'list.incomplete': [
+		'The list is not complete',
+		'The service sent {count} records, but its answer shows that there are more. Check {option}, or add it to read the list page by page. The list may also have changed while it was read.',
 	],
-	'list.incomplete': ['The list is not complete', '{missing} {advice}'],
 	'list.tooManyPages': [
-		'The list did not end after {pages}',
-		'To get all of it, set a higher Max Pages in Pagination. Get Many gets a part of it with a lower Limit.',
+		'The list did not end within Max Pages ({pages})',
+		'To get the whole list, set a higher Max Pages in Pagination. To get a part of it, use Get Many with a Limit.',
 	],
 	'list.samePage': [
 		'The service sent the same page again',
-		"{what} The service may not know the parameter '{parameter}', or count in another way: check {option}. If the list has one page, leave it out.",
+		'{what} Check Advance By and Parameter Name in Pagination: the service may not know the parameter. If the list has one page, remove Pagination.',
 	],
 	'list.sameId': [
 		'Different records of one page have the same ID',
-		'So nothing tells a record that comes twice from another one. Without {option}, the answer to one request is returned as it is. For more than that, ask your account manager what tells the records apart.',
+		"Pages of such a list can't be put together. Remove Pagination to get the answer to one request, and ask your account manager what tells the records apart.",
 	],
 	'list.noCursor': [
 		"The answer has no cursor at '{path}'",
-		'What is there is neither a text nor a number. Check Cursor Path in Pagination.',
+		'The value there is neither a text nor a number. Check Cursor Path in Pagination.',
 	],
 
 	'file.none': ['The answer holds no file', SET_FILE_PATH],
@@ -276,17 +276,17 @@ export const FAILURES = {
 		'Only a part of the file was sent (HTTP 206)',
 		'All of it was asked for. Try again later. If this keeps happening, ask your account manager.',
 	],
-	'file.tooLong': [
-		'The answer of {host} is longer than {megabytes} MB, and is not a file',
-		'JSON and other texts are held in memory. Ask your account manager for another way to get the file.',
-	],
 	'file.badLink': [
 		"The file's link can't be followed",
-		'The service sent a link that is neither http nor https. Ask your account manager.',
+		'It is neither an http nor an https address, or longer than 8,192 characters. Ask your account manager.',
 	],
 	'file.linkHoldsKey': [
-		"The file's link holds the private key, and was not followed to keep the key safe",
+		"The file's link holds a secret of the credential, and was not followed to keep it safe",
 		'Ask your account manager for links without it.',
+	],
+	'file.redirects': [
+		"The file's host redirected the request too often",
+		'The link may lead in a circle. Ask your account manager.',
 	],
 	'file.notSent': [
 		"The file's host sent no file (HTTP {status})",
@@ -303,15 +303,15 @@ export const FAILURES = {
 
 	'user.notFound': [
 		'No user has this e-mail address',
-		'The list holds {users} users and {emails} e-mail addresses. Check the address, or add Users Pagination in Options where the list comes in pages. Nothing but the list was requested for this item.',
+		'The list has {users} users and {emails} e-mail addresses. Check the address, or add Users Pagination in Options where the list comes in pages. Nothing but the list was requested for this item.',
 	],
 	'user.several': [
 		'Several users have this e-mail address',
-		'The list holds {count} of them, with the IDs {ids}. Switch User to By ID, and enter the one that is meant. Nothing but the list was requested for this item.',
+		'The list has {count} of them, with the IDs {ids}. Switch User to By ID, and enter the ID of the right one. Nothing but the list was requested for this item.',
 	],
 	'user.withoutId': [
 		'The user with this e-mail address has no ID in the list',
-		'None of the properties {properties} holds one that can be sent, or several hold different ones. Switch User to By ID, and enter it. Nothing but the list was requested for this item.',
+		"The user has none of the properties {properties}, or several with different IDs, or an ID that can't be sent. Switch User to By ID, and enter the ID. Nothing but the list was requested for this item.",
 	],
 	'user.listUnreadable': [
 		'The list of users could not be read: {reason}',
@@ -322,10 +322,12 @@ export const FAILURES = {
 		'No user is picked',
 		"Pick a user in 'Resumes of User' first, or enter the resume's ID.",
 	],
-	'picker.none': ['The service returned no {records}', '{advice}'],
-	'picker.withoutIds': [
-		'The {records} that the service returned have no ID to pick them by',
-		"None of the properties {properties} is in them, or several hold different ones. The first one's properties: {names}. Switch this field to By ID, and enter the ID.",
+	'picker.none': [
+		'The service returned no {list}',
+		"There may be none yet. Otherwise, check that the credential's Private Key belongs to the right account.",
 	],
-	'picker.other': ['{message}', '{description}'],
+	'picker.withoutIds': [
+		'The {list} that the service returned have no ID to pick them by',
+		'They have none of the properties {properties}, or several with different IDs. The first record has the properties: {names}. Switch this field to By ID, and enter the ID.',
+	],
 } satisfies Record<string, [message: string, description: string]>;

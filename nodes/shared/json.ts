@@ -24,17 +24,6 @@ export function valueAt(value: unknown, path: string): unknown {
 	}, value);
 }
 
-/** Lists the property names of an object for an error, which a service may send many and long ones of. */
-export function propertyNames(value: unknown): string {
-	const names = Object.keys(isObject(value) ? value : {});
-	return (
-		names
-			.map((name) => name.slice(0, 64))
-			.slice(0, 20)
-			.join(', ') || 'none'
-	);
-}
-
 /**
  * Returns the text of a body.
  * @param contentType its header, which may name a character set; JSON without one is UTF-8 (RFC 8259, §8.1)
@@ -75,7 +64,7 @@ export function parseJson(text: string): { value: unknown } | { problem: JsonPro
 }
 
 /** Commas and opening brackets in one text. Each value takes many times the memory of its `0,`. */
-const MOST_VALUES = 1_000_000;
+const MOST_VALUES = 500_000;
 
 /** Levels. n8n itself fails on an item with thousands of nested levels. */
 const DEEPEST = 500;
@@ -104,9 +93,11 @@ const MAY_ROUND = /(?:^|[[:,\s])-?(?:[\d.]{16}|[\d.]+e)/i;
 const KEPT_DIGITS = 15;
 
 function keepsDigits(value: number, source: string): boolean {
-	if (String(value) === source) return isExact(value);
+	// Whole numbers without an exponent, such as IDs.
+	if (String(value) === source || /^-?\d+$/.test(source)) return isExact(value);
 	const digits = source.replace(/e.*/i, '').replace(/\D/g, '').replace(/^0+/, '');
-	return isExact(value) && digits.length <= KEPT_DIGITS && (value !== 0 || digits === '');
+	const isZero = value === 0 && digits !== '';
+	return Number.isFinite(value) && digits.length <= KEPT_DIGITS && !isZero;
 }
 
 /**

@@ -14,11 +14,15 @@ export const NEXT_LINKS = ['next', 'nextpage', 'nextcursor'];
 /** Properties that tell how many records a list has. */
 export const TOTALS = ['total', 'totalcount'];
 
-/** Objects in an answer, or in its `data`, that hold the properties above. */
-export const PAGE_PLACES = ['data', 'meta', 'pagination', 'links'];
+/** Objects in an answer, or in its `data`, that may hold the properties above in its place. */
+export const PAGE_PLACES = ['meta', 'pagination', 'links'];
 
 /** Returns the properties that may hold the ID of a record in this list, such as `users`. */
 export const idNames = (list: string): string[] => ['id', `${list.slice(0, -1)}id`];
+
+/** Properties that name a record in a picker: the first one, or else the given names together. */
+export const NAMES = ['name', 'fullname', 'title'];
+export const GIVEN_NAMES = ['firstname', 'lastname'];
 
 /** Property that holds the e-mail address of a user. */
 export const EMAIL = ['email'];
@@ -29,8 +33,11 @@ export const FILES = ['data', 'url', 'link', 'file', 'content', 'base64'];
 /** Properties that hold the name of an event. */
 export const EVENT_NAMES = ['event', 'type', 'eventtype', 'eventname'];
 
-/** Properties that hold the ID of an event. */
-export const EVENT_IDS = ['id', 'eventid'];
+/** Property that holds the ID of an event. */
+export const EVENT_IDS = ['eventid'];
+
+/** The same where the event's name and `data` stand beside it. In any other place, `id` may be a resume's. */
+export const ENVELOPE_IDS = [...EVENT_IDS, 'id'];
 
 /** Returns a name in the form that names are compared in: `first_name`, `first-name` and `FirstName` are equal. */
 export function plainName(name: string): string {
@@ -40,8 +47,15 @@ export function plainName(name: string): string {
 /** Returns the values of the properties with one of these names, in the order of the names. */
 export function valuesNamed(value: unknown, names: readonly string[]): unknown[] {
 	if (!isObject(value)) return [];
-	const properties = Object.entries(value).map(([name, inner]) => [plainName(name), inner]);
+	const found = Object.keys(value).filter((property) => names.includes(plainName(property)));
 	return names.flatMap((name) =>
-		properties.filter(([plain]) => plain === name).map(([, inner]) => inner),
+		found.filter((property) => plainName(property) === name).map((property) => value[property]),
 	);
+}
+
+/** Returns the first property names of a value as errors show them, since a service may send long ones. */
+export function shownNames(value: unknown): string {
+	const names = isObject(value) ? Object.keys(value) : [];
+	const shown = names.slice(0, 20).map((name) => name.slice(0, 64));
+	return shown.join(', ') || 'none';
 }

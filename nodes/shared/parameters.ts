@@ -4,42 +4,50 @@ import { Failure, type FailureId } from './failure';
 import { exactText, isObject, isPlain, throughJson } from './json';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
-/** Reads a node parameter of one item; see `getNodeParameter`. */
+/** Reads a node parameter of one item: n8n's `getNodeParameter`. */
 export type ReadParameter = (
 	name: string,
 	fallback?: unknown,
 	options?: { rawExpressions?: boolean },
 ) => unknown;
 
-/** Names that n8n's client leaves out (axios, `mergeConfig`), so that the request would say less. */
-const NOT_SENT = ['__proto__', 'constructor', 'prototype'];
-
-/** Characters of a key that is sent once; IDs are shorter. */
-const LONGEST_KEY = 500;
+/** A token of RFC 9110, section 5.6.2. */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * One item's parameters, checked before anything is sent. The operation's fields say what each one is called, what
- * it may be, and what it is where it is missing; one that the operation does not have is empty, or off. Each
- * method throws a Failure that names the field.
+ * Reads and checks the parameters of one item before anything is sent. The fields have the names, choices and defaults.
+ * A field that the operation does not have is empty, or off. Each method throws a Failure that names the field.
  */
 export class ParameterReader {
+	private readonly fields: INodeProperties[];
+
+	private readonly evaluate: ReadParameter;
+
+	private readonly consequence: string;
+
+	/** @param consequence ends the description of each Failure */
 	constructor(
-		private readonly fields: INodeProperties[],
-		private readonly evaluate: ReadParameter,
-	) {}
+		fields: INodeProperties[],
+		evaluate: ReadParameter,
+		consequence = 'Nothing was sent for this item.',
+	) {
+		this.fields = fields;
+		this.evaluate = evaluate;
+		this.consequence = consequence;
+	}
 
 	/** Whether the user has added this group of fields. */
 	has(name: string): boolean {
 		return Boolean(this.read(name));
 	}
 
-	/** A switch. Nothing but true and false is taken for either. */
+	/** Reads a switch, which is true or false and nothing else. */
 	flag(name: string): boolean {
 		const value = this.fieldAt(name) ? this.read(name) : false;
 		return typeof value === 'boolean' ? value : this.reject('notABoolean', name);
 	}
 
-	/** A whole number that is at least the smallest one of its field. */
+	/** Reads a whole number that is at least the `minValue` of its field. */
 	count(name: string): number {
 		const { default: byDefault, typeOptions } = this.fieldAt(name)!;
 		const number = Math.floor(Number(this.optionalText(name) || byDefault));
@@ -48,56 +56,66 @@ export class ParameterReader {
 			: Math.max(typeOptions!.minValue!, number);
 	}
 
-	/** One of the choices of its field. */
+	/** Reads one of the choices of a field. */
 	choice<T extends string>(name: string): T {
-		const value = this.read(name);
-		const choices = this.fieldAt(name)!.options!.map((option) => 'value' in option && option.value);
-		if (choices.includes(value as T)) return value as T;
-		return this.reject('notAChoice', name, { choices: choices.join(', ') });
+		return this.toChoice(name, this.read(name)) as T;
 	}
 
-	/** A path below the base address, percent-encoded: see {@link toPath}. */
+	/** Reads one or more of the choices of a field. */
+	choices(name: string): string[] {
+		const values = [this.read(name)].flat();
+		if (values.length === 0) this.reject('empty', name);
+		return values.map((value) => this.toChoice(name, value));
+	}
+
+	/** Reads the name of a header, trimmed. */
+	headerName(name: string): string {
+		const header = this.text(name);
+		return HEADER_NAME.test(header) ? header : this.reject('notAHeaderName', name);
+	}
+
+	/** Reads a path below the Base URL, percent-encoded: see {@link toPath}. */
 	path(name: string): string {
 		return toPath(this.text(name)) ?? this.reject('notAPath', name);
 	}
 
-	/** A resource locator's ID, percent-encoded as one segment of a path. */
+	/** Reads the ID of a resource locator, percent-encoded as one segment of a path. */
 	id(name: string): string {
 		return this.toId(name, this.locator(name).value);
 	}
 
-	/** The same, or in the mode By Email what the ID is to be looked up by. */
+	/** Reads the same, or in the mode By Email the address. */
 	idOrEmail(name: string): string | { email: string } {
 		const { mode, value } = this.locator(name);
 		return mode === 'email' ? { email: this.toEmail(name, value) } : this.toId(name, value);
 	}
 
 	/**
-	 * An e-mail address, trimmed.
+	 * Reads an e-mail address, trimmed.
 	 * @param optional whether the user may leave it empty, which gives ''
 	 */
 	email(name: string, { optional = false } = {}): string {
 		return optional && this.isLeftEmpty(name) ? '' : this.toEmail(name, this.read(name));
 	}
 
-	/** A text that may not be blank, trimmed. */
+	/** Reads a text that may not be blank, trimmed. */
 	text(name: string): string {
 		return this.optionalText(name) || this.reject('empty', name);
 	}
 
-	/** A text, trimmed; '' when it is missing. */
+	/** Reads a text, trimmed; '' if it is missing. */
 	optionalText(name: string): string {
 		return this.plain(name, this.read(name)).trim();
 	}
 
-	/** Dotted paths, separated by commas. */
+	/** Reads dotted paths, separated by commas. */
 	paths(name: string): string[] {
 		const paths = this.optionalText(name).split(',');
 		return paths.map((path) => path.trim()).filter(Boolean);
 	}
 
 	/**
-	 * The body of a request whose fields the specification does not show: see `bodyFields`.
+	 * Reads the body of a request whose fields the specification does not show: see `bodyFields`.
 	 * @param own set by fields of the operation's own; the user can't set these to other values
 	 */
 	body(own: IDataObject = {}): IDataObject {
@@ -110,25 +128,18 @@ export class ParameterReader {
 	}
 
 	/**
-	 * What stands for the item across executions; '' where the user has left the field empty. An
-	 * expression that comes to nothing is an error, as the item would go out unguarded.
+	 * Reads the Send Once Key; '' if the user has left the field empty. An expression without a value is an error, because
+	 * the item would be sent without protection.
 	 */
 	sendOnceKey(): string {
-		const name = 'sendOnceKey';
-		if (this.isLeftEmpty(name)) return '';
-		const key = this.text(name);
-		return key.length > LONGEST_KEY ? this.reject('tooLong', name, { most: LONGEST_KEY }) : key;
+		return this.isLeftEmpty('sendOnceKey') ? '' : this.text('sendOnceKey');
 	}
 
-	/** The `queryParameters` option: names and values as the account manager gave them. */
+	/** Reads the `queryParameters` option. */
 	query(): IDataObject {
 		const field = 'options.queryParameters';
 		const pairs = this.pairs(field, 'parameter').map(([name, value]) => {
-			const text = typeof value === 'boolean' ? String(value) : this.plain(field, value);
-			if (NOT_SENT.includes(name) || /\p{Cs}/u.test(name + text)) {
-				this.reject('unsendable', field, { name });
-			}
-			return [name, text];
+			return [name, typeof value === 'boolean' ? String(value) : this.plain(field, value)];
 		});
 		return Object.fromEntries(pairs) as IDataObject;
 	}
@@ -138,7 +149,7 @@ export class ParameterReader {
 		return field && this.evaluate(name, field.default ?? null);
 	}
 
-	/** Not so for an expression that comes to nothing. */
+	/** Whether the field itself is empty; an expression without a value is not. */
 	private isLeftEmpty(name: string): boolean {
 		const isOffered = this.fieldAt(name) !== undefined;
 		return !isOffered || this.evaluate(name, '', { rawExpressions: true }) === '';
@@ -147,6 +158,12 @@ export class ParameterReader {
 	private locator(name: string): { mode?: unknown; value?: unknown } {
 		const locator = this.read(name);
 		return isObject(locator) && 'value' in locator ? locator : { value: locator };
+	}
+
+	private toChoice(name: string, value: unknown): string {
+		const choices = this.fieldAt(name)!.options!.map((option) => 'value' in option && option.value);
+		if (typeof value === 'string' && choices.includes(value)) return value;
+		return this.reject('notAChoice', name, { choices: choices.join(', ') });
 	}
 
 	private toId(name: string, value: unknown): string {
@@ -161,7 +178,7 @@ export class ParameterReader {
 		return isOne ? email : this.reject('notAnEmail', name);
 	}
 
-	/** What goes into an address or a field of text: a text, or a number that is written exactly. */
+	/** Returns a value as text: a text, or an exact number. */
 	private plain(name: string, value: unknown): string {
 		if (value === undefined || value === null) return '';
 		const text = exactText(value);
@@ -193,7 +210,7 @@ export class ParameterReader {
 			: written.value;
 	}
 
-	/** The entries of a `fixedCollection` with one group. */
+	/** Reads the entries of a `fixedCollection` with one group. */
 	private pairs(field: string, group: string): Array<[name: string, value: unknown]> {
 		const groups = this.read(field) ?? {};
 		const pairs = isObject(groups) ? (groups[group] ?? []) : groups;
@@ -213,7 +230,7 @@ export class ParameterReader {
 		return this.fieldAt(name)?.displayName ?? name;
 	}
 
-	/** The field of this name; of one in a collection, such as `options.retries`, its own. */
+	/** Returns the field of this name, or at this path in a collection, such as `options.retries`. */
 	private fieldAt(path: string): INodeProperties | undefined {
 		let fields: INodeProperties['options'] = this.fields;
 		let field: Option | undefined;
@@ -231,7 +248,7 @@ export class ParameterReader {
 	): never {
 		const failure = new Failure(`parameter.${problem}`, { field: this.labelOf(name), ...values });
 		throw failure.with({
-			description: `${failure.description} Nothing was sent for this item.`,
+			description: `${failure.description} ${this.consequence}`,
 			mayHaveHappened: false,
 			isSetting: true,
 		});

@@ -8,8 +8,7 @@ export interface WebhookRegistration {
 	url: string;
 	/**
 	 * `none`: no proof. `header`: the secret itself in a header. `hmac`: HMAC-SHA256 of the raw body
-	 * in a header. `standardWebhooks`: the three headers of Standard Webhooks. `timestampedSignature`:
-	 * time and HMAC-SHA256 in one header, `t=…,v1=…`.
+	 * in a header. `standardWebhooks`: the three headers of Standard Webhooks.
 	 */
 	style: (typeof STYLES)[number];
 	/** Needed by all but `none`; `standardWebhooks` takes Base64, behind `whsec_` or not. */
@@ -20,20 +19,9 @@ export interface WebhookRegistration {
 	encoding?: 'hex' | 'base64';
 	/** Stands before the signature of `hmac`, e.g. `sha256=`. */
 	prefix?: string;
-	/**
-	 * Header of `hmac` that carries the time of the attempt (Unix timestamp in seconds); what is
-	 * signed is then `<timestamp>.<body>`. No time is sent when it is missing.
-	 */
-	timestampHeader?: string;
 }
 
-export const STYLES = [
-	'none',
-	'header',
-	'hmac',
-	'standardWebhooks',
-	'timestampedSignature',
-] as const;
+export const STYLES = ['none', 'header', 'hmac', 'standardWebhooks'] as const;
 
 /**
  * @param eventId stays the same for each attempt
@@ -47,29 +35,21 @@ export function signatureHeaders(
 	body: string,
 	time: Date,
 ): Record<string, string> {
-	const { headerName, encoding = 'hex', prefix = '', timestampHeader } = options;
-	const seconds = String(Math.floor(time.getTime() / 1000));
-	const sign = (text: string) => createHmac('sha256', secret).update(text);
-	const name = headerName || 'X-Webhook-Signature';
+	const { headerName, encoding = 'hex', prefix = '' } = options;
 	switch (style) {
 		case 'none':
 			return {};
 		case 'header':
 			return { [headerName || 'X-Webhook-Secret']: secret };
 		case 'hmac': {
-			const signed = timestampHeader ? `${seconds}.${body}` : body;
-			return {
-				[name]: prefix + sign(signed).digest(encoding),
-				...(timestampHeader && { [timestampHeader]: seconds }),
-			};
+			const signature = createHmac('sha256', secret).update(body).digest(encoding);
+			return { [headerName || 'X-Webhook-Signature']: prefix + signature };
 		}
 		case 'standardWebhooks':
 			return {
 				'webhook-id': eventId,
-				'webhook-timestamp': seconds,
+				'webhook-timestamp': String(Math.floor(time.getTime() / 1000)),
 				'webhook-signature': new StandardWebhook(secret).sign(eventId, time, body),
 			};
-		case 'timestampedSignature':
-			return { [name]: `t=${seconds},v1=${sign(`${seconds}.${body}`).digest('hex')}` };
 	}
 }

@@ -27,7 +27,6 @@ test.each<[string, object]>([
 	[' plan.name , id ', { id: 7, plan: { name: 'pro' } }],
 	['tags, tags.name, id.deeper', { tags: RECORD.tags }],
 	[' , ', RECORD],
-	// n8n would take it for a failed item.
 	['error', { value: { error: 'none' } }],
 ])('%j of a record', async (fields, expected) => {
 	answer = envelope(RECORD);

@@ -1,5 +1,5 @@
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { planUpgrade, userGet } from '../support/parameters.mts';
+import { getUsers, planUpgrade, userGet } from '../support/parameters.mts';
 import { json } from '../support/rawServer.mts';
 import { useRawService, useSandbox } from '../support/service.mts';
 
@@ -26,6 +26,23 @@ describe('reads side by side', () => {
 		const items = Array.from({ length: 30 }, (_, id) => ({ id }));
 		expect((await read(parameters, { items })).items).toEqual(items);
 		expect(most).toBe(10);
+	});
+});
+
+describe('a record that looks like a failed item', () => {
+	const message = 'a word of the record';
+	let record: object;
+	const { run: read } = useRawService(() => ({ data: [record] }));
+
+	test.each<object>([
+		{ error: message },
+		{ error: message, message, details: [] },
+		{ $error: { message }, $json: {}, id: 1 },
+		{ $error: null, $json: null },
+	])('%j is an item like any other', async (given) => {
+		record = given;
+		const { items, failures } = await read(getUsers, { node: { onError: 'continueErrorOutput' } });
+		expect([items, failures]).toEqual([[{ value: record }], []]);
 	});
 });
 

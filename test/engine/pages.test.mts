@@ -64,7 +64,8 @@ test.each<[what: string, body: object, error: RegExp, itemsPath?: string]>([
 	['two lists', { people: [], data: { admins: [] } }, SEVERAL],
 	['two lists of users', { users: one, data: { users: another } }, SEVERAL],
 	['a wrong path', { users: [] }, WRONG_PATH, 'data.users'],
-	['more than n8n can hold', Array(200_001).fill(0), /^The answer holds 200001 records/],
+	['more than n8n can hold', Array(500_002).fill(0), /^The answer holds too many values/],
+	['a list under a long name', { ['x'.repeat(999)]: 1 }, /properties: x{64}\.$/],
 ])('%s is an error', async (_, body, error, itemsPath = '') => {
 	service = () => body;
 	expect((await read(undefined, { options: { itemsPath } })).error).toMatch(error);
@@ -73,26 +74,19 @@ test.each<[what: string, body: object, error: RegExp, itemsPath?: string]>([
 const records = (from: number, to: number) =>
 	Array.from({ length: Math.max(0, to - from) }, (_, index) => ({ id: from + index }));
 const users = records(0, 20);
-const INCOMPLETE = /^The list is not complete\. .*sent 20 records, and says that/;
+const INCOMPLETE = /^The list is not complete\. .*sent 20 records, .* the option Pagination/;
 
-test.each<[sign: object, headers?: Record<string, string>, status?: number]>([
+test.each<[sign: object, headers?: Record<string, string>]>([
 	[{ total: 5_000 }],
-	[{ metadata: { total: 21 } }],
-	[{ meta: { current_page: 1, last_page: 2 } }],
-	[{ last: false }],
+	[{ meta: { 'Total-Count': '21' }, has_more: false }],
 	[{ has_more: null, next: '/users?page=2' }],
-	...[{ next: null }, { has_more: false }].map((no): [object] => [{ ...no, totalPages: 3 }]),
-	[{ data: { 'page-info': { hasNextPage: 'true' } } }],
-	[{ meta: { pagination: { links: { nextPage: 2 } } } }],
-	[{ '@odata.nextLink': 'https://a.example/users?$skip=20' }],
-	[{}, { Link: '<https://a.example/users?page=2>; rel="next"' }],
-	[{}, { Link: '</users?page=9>; rel="last", </users?page=2>; rel="prefetch next"' }],
-	[{ links: [{ rel: 'self' }, null, { rel: 'next', href: '/users?page=2' }] }],
+	[{ data: { pagination: { hasNext: true } } }],
+	[{ links: { nextPage: 2 } }],
+	[{ data: { next_cursor: 'c' } }],
+	[{}, { Link: '</users?page=9>; rel="last", </users?page=2>; rel="next"' }],
 	[{}, { 'X-Total-Count': '250' }],
-	[{}, { 'Content-Range': 'items 0-1/250' }],
-	[{}, {}, 206],
-])('a list says by %j and %j that it is not whole', async (sign, headers = {}, status = 200) => {
-	service = () => http(status, headers, JSON.stringify({ users, ...sign }));
+])('a list says by %j and %j that it is not whole', async (sign, headers = {}) => {
+	service = () => http(200, headers, JSON.stringify({ users, ...sign }));
 	for (const simplify of [true, false]) {
 		const { error, outputs } = await read(undefined, { simplify });
 		expect([error, outputs]).toEqual([expect.stringMatching(INCOMPLETE), []]);
@@ -100,24 +94,22 @@ test.each<[sign: object, headers?: Record<string, string>, status?: number]>([
 	for (const limit of [50, 20]) {
 		const { items, hints } = await read(undefined, { returnAll: false, limit });
 		expect(items).toEqual(users);
-		const advice = expect.stringContaining('add the option Pagination') as string;
+		const advice = expect.stringContaining('Check the option Pagination, or add it') as string;
 		expect(hints).toEqual(limit > 20 ? [advice] : []);
 	}
 });
 
 test.each([
 	{ total: 20, next: null, has_more: false },
+	{ total: 20, next: '/users?page=2' },
 	{ total: 3, count: 5_000, page: 1, links: { next: '', self: '/users' } },
 	{ next: 0, total: 'many', first: { total: 99 }, users_next: true },
+	{ pages: 3, last: false, meta: { last_page: 3 }, has_more: false, next: '/users?page=2' },
+	{ users: [{ id: 1, total: 99, has_more: true, links: { next: '/friends' } }] },
 ])('%j does not say that there are more', async (signs) => {
-	service = () => ({ ...signs, users });
-	expect(await read()).toMatchObject({ items: users, hints: [] });
-});
-
-test('what stands beside a list that Items Path names tells of it, too', async () => {
-	service = () => ({ result: { total: 21, page: { users } } });
-	const { error } = await read(undefined, { options: { itemsPath: 'result.page.users' } });
-	expect(error).toMatch(INCOMPLETE);
+	const answer = { users, ...signs };
+	service = () => answer;
+	expect(await read()).toMatchObject({ items: answer.users, hints: [] });
 });
 
 const page = { parameterName: 'page' };
@@ -144,8 +136,10 @@ const short: Service = (query) => rows(Number(query.page) * 10 - 10, 30, 12, 13)
 const counted = numbered(20, () => ({ meta: { total_count: '20' } }));
 const lastTold = numbered(20, (number) => ({ hasNext: number < 2 }));
 const hiding: Service = (query) => rows(Number(query.skip), 23, 3, 21);
-const contradictory = numbered(30, () => ({ has_more: false, next: null, totalPages: 3 }));
-const onePage: Service = () => ({ users, last_page: 1 });
+const ANNS = [{ name: 'Ann' }, { name: 'Ann' }];
+const annTwice: Service = ({ after }) => ({ data: [ANNS[0]], meta: { next: after ? '' : 'b' } });
+const counting: Service = (query) => ({ data: rows(Number(query.skip), 23, 1, 2, 3), pages: 3 });
+const lastForEver: Service = (query) => rows(Math.min(Number(query.page), 3) * 10 - 10, 25);
 /** The cursors of these services come with the last page, too. */
 const edges =
 	(sign: object): Service =>
@@ -164,13 +158,13 @@ test.each<[string, INodeParameters, Service, expected: object[], asked: string[]
 	],
 	['as many as the service says that there are', page, counted, all(20), asks('page', 1, 2)],
 	['a page that says that there are no more', page, lastTold, all(20), asks('page', 1, 2)],
-	['its only page', page, onePage, users, asks('page', 1)],
+	['its last page for the second time', page, lastForEver, all(25), asks('page', 1, 2, 3, 4)],
 	[
-		'the last of its pages, whatever else it says',
-		page,
-		contradictory,
-		all(30),
-		asks('page', 1, 2, 3),
+		'an empty page, whatever number of pages it names',
+		offset,
+		counting,
+		all(23, 1, 2, 3),
+		asks('skip', 0, 7, 17, 23),
 	],
 	[
 		'has_more: false beside a cursor',
@@ -180,6 +174,7 @@ test.each<[string, INodeParameters, Service, expected: object[], asked: string[]
 		['', 'after=10'],
 	],
 	['the cursor "0"', cursor, edges({ meta: { next: '0' } }), all(15), ['', 'after=10']],
+	['a cursor, where equal records without an ID are two', cursor, annTwice, ANNS, ['', 'after=b']],
 	// Hidden records count for the offset.
 	['an empty page', taking, hiding, all(23, 3, 21), asks('take=100&skip', 0, 9, 19, 22, 23)],
 ])('a list ends with %s', async (_, pagination, answer, items, asked) => {
@@ -189,24 +184,29 @@ test.each<[string, INodeParameters, Service, expected: object[], asked: string[]
 });
 
 const AGAIN = 'The service sent the same page again.*';
-const MAX_PAGES = 'The list did not end after 3 pages.*Max Pages in Pagination';
+const MAX_PAGES = 'The list did not end within Max Pages \\(3\\).*Max Pages in Pagination';
 const SAME_ID = 'Different records of one page have the same ID.*ask your account manager';
-const FEWER = 'The list is not complete.*sent 15 records, and says that the list has 16';
+const FEWER = 'The list is not complete.*sent 15 records';
+const REPEATED = `${AGAIN}A page has the records of the page before.*Parameter Name`;
 const NO_CURSOR = "The answer has no cursor at 'meta'.*Check Cursor Path in Pagination";
 const NO_LIST = "The answer has no list at 'people'.*Set Items Path";
 const wrongCursor = { ...cursor, cursorPath: 'meta' };
 
 const shuffled: Service = (query) => ({
-	...{ users: query.page === '1' ? users : users.toReversed().slice(1), has_more: true },
+	...{ users: query.page === '1' ? users : users.toReversed(), has_more: true },
 });
 const stuck: Service = (_, request) => ({ items: rows(request * 10, 99), meta: { next: 'c' } });
 const equal: Service = (query) => [{ name: 'Ann' }, { name: query.page }];
 const sameId: Service = () => ['en', 'fr'].map((language) => ({ id: 1, language }));
+const lastOffset: Service = (query) => rows(Math.min(Number(query.skip), 20), 25);
+const emptyMore = numbered(15, () => ({ has_more: true }));
 const shrinking = numbered(15, (number) => ({ total: 17 - number }));
 const tips: Service = (query) => (query.page === '1' ? { people: users } : { tips: another });
 
 test.each<[string, INodeParameters, Service, error: string, sent: number]>([
-	['the same in another order, without one', page, shuffled, `${AGAIN}the parameter 'page'`, 2],
+	['the same in another order', page, shuffled, REPEATED, 2],
+	['its last page for each offset', offset, lastOffset, REPEATED, 4],
+	['has_more and no more', page, emptyMore, FEWER, 3],
 	['a cursor that stays the same', cursor, stuck, `${AGAIN}A cursor came twice`, 2],
 	['something else than a cursor', wrongCursor, stuck, NO_CURSOR, 1],
 	['equal records without an ID', page, equal, `${AGAIN}A record without an ID came twice`, 2],
@@ -229,8 +229,10 @@ test('a hint says that the path of the cursor may be wrong, once for all items',
 	const { pairs, hints } = await read(cursor, resumes, { items: [{ id: 'a' }, { id: 'b' }] });
 	expect(pairs[0]).toEqual([0, 0, 1, 1]);
 	expect(hints).toEqual([expect.stringContaining("nothing at 'meta.next'")]);
-	service = () => ({ users, total: 20 });
-	expect((await read(cursor)).hints).toEqual([]);
+	for (const answer of [{ users, total: 20 }, { users: [] }]) {
+		service = () => answer;
+		expect((await read(cursor)).hints).toEqual([]);
+	}
 });
 
 test('Limit ends a list early, in the middle of a page', async () => {
@@ -239,8 +241,8 @@ test('Limit ends a list early, in the middle of a page', async () => {
 	expect([items, queries()]).toEqual([records(0, 15), asks('page', 1, 2)]);
 });
 
-test('without Simplify, each page is an item', async () => {
-	service = numbered(15);
+test('without Simplify, each page is an item, but not a last page that is repeated', async () => {
+	service = ({ page: number }, index) => numbered(15)({ page: `${Math.min(+number!, 2)}` }, index);
 	const { items } = await read(page, { simplify: false });
 	const pages = [records(0, 10), records(10, 15)];
 	expect(items).toEqual(pages.map((data) => ({ status: 'success', data })));

@@ -43,6 +43,7 @@ const bought = { ...upgrade, email, planId: SANDBOX_PLANS.pro };
 /** By the operation's place in the folder: parameters that give every kind of output. */
 const outputs: Record<string, INodeParameters[]> = {
 	'plan/upgrade.json': [bought, { ...bought, options: { timestamps: 'iso' } }],
+	'user/connect.json': [{ ...getToken, operation: 'connect', email }],
 	'user/getToken.json': [{ ...getToken, email }],
 };
 
@@ -72,20 +73,21 @@ test.each(Object.entries(outputs))('%s is what the engine puts out', async (file
 	}
 });
 
-test.each([
-	[[{ id: 1 }, 7, 'text', null, true, []], []],
-	[{ key: 'a-private-key' }, ['secretsHidden']],
-])("the trigger's events of %j are as its schema says", async (payload, more) => {
-	const schema = readSchema('ResumeManagementTrigger', 'v1.1.0.json');
-	const trigger = await createTrigger(
-		{ verification: 'header', headerName: 'X-Webhook-Secret' },
-		{ webhookSecret: 'a-webhook-secret', privateKey: 'a-private-key' },
-	);
-	const headers = { 'x-webhook-secret': 'a-webhook-secret' };
-	const { items } = await trigger.receive({ body: Buffer.from(JSON.stringify(payload)), headers });
-	for (const event of items!) {
-		expectValid(schema, event);
-		expect(Object.keys(event)).toEqual([...schema.required, ...more]);
-	}
-	expect(Object.keys(schema.properties)).toEqual([...schema.required, 'secretsHidden']);
-});
+test.each([[{ id: 1 }], [[1]], [7], ['text'], [null]])(
+	'the event of %j is as its schema says',
+	async (payload) => {
+		const schema = readSchema('ResumeManagementTrigger', 'v1.1.0.json');
+		const trigger = await createTrigger(
+			{ verification: 'header', headerName: 'X-Webhook-Secret' },
+			{ webhookSecret: 'a-webhook-secret', privateKey: 'a-private-key' },
+		);
+		const headers = { 'x-webhook-secret': 'a-webhook-secret' };
+		const { items } = await trigger.receive({
+			body: Buffer.from(JSON.stringify(payload)),
+			headers,
+		});
+		expectValid(schema, items![0]);
+		expect(Object.keys(items![0]!)).toEqual(schema.required);
+		expect(Object.keys(schema.properties)).toEqual(schema.required);
+	},
+);

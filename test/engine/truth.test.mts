@@ -165,7 +165,7 @@ describe('secrets', () => {
 		for (const onError of ['stopWorkflow', 'continueRegularOutput'] as const) {
 			const { error, failures } = await run(upgrade, { node: { onError }, credentialHelper });
 			const [told] = error ? [error] : failures;
-			expect(told!.message).toBe('n8n could not read the credential [item 0]');
+			expect((told as Error).message).toBe('n8n could not read the credential [item 0]');
 		}
 	});
 

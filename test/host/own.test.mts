@@ -43,7 +43,7 @@ const redirect = (response: ServerResponse, location: string) =>
 const answers: Record<string, (response: ServerResponse) => void> = {
 	linked: (response) => {
 		response.writeHead(200, { 'Content-Type': 'application/json' });
-		response.end(JSON.stringify({ status: 'success', data: { fileUrl: guarded() } }));
+		response.end(JSON.stringify({ status: 'success', data: { url: guarded() } }));
 	},
 	redirected: (response) => redirect(response, guarded()),
 	redirectedLater: (response) => redirect(response, `${address('localhost')}/resume/redirected`),

@@ -7,12 +7,10 @@ import type { Verification } from '../../nodes/ResumeManagementTrigger/verify.ts
 export interface Way {
 	/** Of the trigger. */
 	parameters: {
-		verification: 'header' | 'hmac' | 'standardWebhooks' | 'timestampedSignature';
+		verification: 'header' | 'hmac' | 'standardWebhooks';
 		headerName?: string;
 		signatureEncoding?: 'hex' | 'base64';
 		signaturePrefix?: string;
-		timestampHeader?: string;
-		timestampTolerance?: number;
 	};
 	/** The headers of a genuine request, the secret or signature last. */
 	prove(secret: string, body: string, seconds: number): Record<string, string>;
@@ -31,38 +29,23 @@ export const ways: Record<string, Way> = {
 		parameters: { verification: 'hmac', headerName, signaturePrefix: 'sha256=' },
 		prove: (secret, body) => ({ 'x-proof': `sha256=${sign(body, secret)}` }),
 	},
-	'hmac with time': {
-		parameters: {
-			...{ verification: 'hmac', headerName, signatureEncoding: 'base64' },
-			...{ timestampHeader: 'X-Time', timestampTolerance: 300 },
-		},
-		prove: (secret, body, seconds) => ({
-			'x-time': String(seconds),
-			'x-proof': sign(`${seconds}.${body}`, secret, 'base64'),
-		}),
+	'hmac in base64': {
+		parameters: { verification: 'hmac', headerName, signatureEncoding: 'base64' },
+		prove: (secret, body) => ({ 'x-proof': sign(body, secret, 'base64') }),
 	},
 	standardWebhooks: {
-		parameters: { verification: 'standardWebhooks', timestampTolerance: 300 },
+		parameters: { verification: 'standardWebhooks' },
 		prove: (secret, body, seconds) => ({
 			'webhook-id': 'msg_1',
 			'webhook-timestamp': String(seconds),
 			'webhook-signature': new Webhook(secret).sign('msg_1', new Date(seconds * 1000), body),
 		}),
 	},
-	timestampedSignature: {
-		parameters: { verification: 'timestampedSignature', headerName, timestampTolerance: 300 },
-		prove: (secret, body, seconds) => ({
-			'x-proof': `t=${seconds},v1=${sign(`${seconds}.${body}`, secret)}`,
-		}),
-	},
 };
-
-/** Those that sign the time. */
-export const timed = ['hmac with time', 'standardWebhooks', 'timestampedSignature'];
 
 /** What the trigger reads of its fields for a way; without one, it verifies nothing. */
 export const settingsOf = (way: string | undefined, webhookSecrets: string[]): Verification => ({
 	...{ verification: 'none', headerName: '', signatureEncoding: 'hex', signaturePrefix: '' },
-	...{ timestampHeader: '', timestampTolerance: 300, webhookSecrets },
+	webhookSecrets,
 	...(way && ways[way]!.parameters),
 });

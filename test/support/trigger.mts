@@ -61,7 +61,11 @@ export async function createTrigger(
 			await nodeType.webhookMethods!.default!.checkExists!.call(context);
 		},
 
-		async receive({ body, headers, contentType = 'application/json', query = {} }: Delivery) {
+		/** @param methods in place of those of n8n's context */
+		async receive(
+			{ body, headers, contentType = 'application/json', query = {} }: Delivery,
+			methods = {},
+		) {
 			printed.length = 0;
 			let status = 200;
 			let answer: IDataObject | undefined;
@@ -83,6 +87,7 @@ export async function createTrigger(
 				[],
 				null,
 			);
+			Object.assign(context, methods);
 			const { webhookResponse, workflowData, noWebhookResponse } =
 				await nodeType.webhook!.call(context);
 			if (noWebhookResponse !== true) answer = webhookResponse as IDataObject;

@@ -1,29 +1,7 @@
-import type { Failure } from '../../nodes/ResumeManagement/http/failure.ts';
-import {
-	fileTypeOf,
-	locateFile,
-	readMimeType,
-} from '../../nodes/ResumeManagement/output/fileType.ts';
+import { isText, locateFile, readMimeType } from '../../nodes/ResumeManagement/output/fileType.ts';
+import type { Failure } from '../../nodes/shared/failure.ts';
 
-/** What tells a file from words, and where an answer in JSON has one. */
-
-test.each([
-	['application/pdf', '%PDF-'],
-	['application/zip', 'PK\x03\x04'],
-	['application/x-ole-storage', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'],
-	['application/rtf', '{\\rtf'],
-	['image/png', '\x89PNG\r\n\x1a\n'],
-	['image/jpeg', '\xff\xd8\xff'],
-	['image/gif', 'GIF87a'],
-	['image/gif', 'GIF89a'],
-	['image/webp', 'RIFF$ $ WEBP'],
-	['image/tiff', 'II*\0'],
-	['image/tiff', 'MM\0*'],
-	['application/octet-stream', 'an unknown file\0'],
-	[undefined, 'words'],
-])('the type %s is told by the start %j', (type, start) => {
-	expect(fileTypeOf(Buffer.from(`${start} and letters alone`, 'latin1'))).toBe(type);
-});
+/** What tells a file from text, and where an answer in JSON has one. */
 
 test.each([
 	['application/pdf; charset=binary', 'application/pdf'],
@@ -32,7 +10,21 @@ test.each([
 	['', ''],
 	[`a/${'b'.repeat(1_000)}`, ''],
 ])('the media type of %j is %j', (header, type) => {
-	expect(readMimeType(header)).toBe(type);
+	expect(readMimeType({ 'content-type': header })).toBe(type);
+});
+
+test.each([
+	...['text/csv', 'application/json', 'a/b+json', 'text/xml', 'image/svg+xml', 'application/html'],
+	...[
+		'',
+		'application/pdf',
+		'application/vnd.openxmlformats',
+		'application/jsonx',
+		'application/xml-dtd',
+	],
+])('the type %j alone', (type) => {
+	const isTextType = /^text\/|svg|application\/(json|html)$|b\+json/.test(type);
+	expect([isText('%PDF', type), isText('', type)]).toEqual([isTextType, true]);
 });
 
 const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;
@@ -56,20 +48,22 @@ const failed = (answer: object, path = '') => {
 };
 
 test.each<[string, object, string, path?: string]>([
-	['a link under a usual name', data({ file_URL: LINK, profile: OTHER }), LINK],
-	['a link under a usual name beside data', { ...data({ id: 1 }), link: LINK }, LINK],
+	['a link under a name of the list', data({ U_R_L: LINK, profile: OTHER }), LINK],
+	['a link beside data', { ...data({ id: 1 }), link: LINK }, LINK],
 	['a link in place of data', data(LINK), LINK],
-	['the same link twice', { ...data({ url: LINK }), downloadUrl: LINK }, LINK],
-	['base64 under a usual name', data({ content: BASE64 }), FILE],
+	['the same link twice', { ...data({ url: LINK }), link: ` ${LINK}` }, LINK],
+	['a link in the data of data', data({ data: LINK }), LINK],
+	['base64 under a name of the list', data({ content: BASE64 }), FILE],
 	['base64 in place of data', data(BASE64), FILE],
 	['a link at a path', data({ cv: [{ at: LINK }] }), LINK, 'data.cv.0.at'],
 	['base64 at a path', data({ cv: BASE64, url: OTHER }), FILE, 'data.cv'],
+	['base64 without padding', { a: btoa(`${FILE}!`).replace(/=+$/, '') }, `${FILE}!`, 'a'],
 	['base64 in indented lines', { a: BASE64.replace(/.{76}/g, '$&\n\t ') }, FILE, 'a'],
 	['base64 for URLs', { a: btoa(`${FILE}???>>>`).replaceAll('/', '_') }, `${FILE}???>>>`, 'a'],
 	['a data URL', data({ url: `data:application/pdf;base64,${BASE64}` }), FILE],
 	['a link with blanks', { a: ` ${OTHER}/of Ann.pdf\n` }, `${OTHER}/of Ann.pdf`, 'a'],
 	['base64 of a page', { a: btoa(page) }, page, 'a'],
-	['one of two links', data({ url: OTHER, fileUrl: LINK }), LINK, 'data.fileUrl'],
+	['one of two links', data({ url: OTHER, file: LINK }), LINK, 'data.file'],
 ])('a file is found as %s', (_, answer, expected, ...[path]) => {
 	expect(located(answer, path)).toBe(expected);
 });
@@ -85,14 +79,23 @@ test.each<[string, unknown]>([
 });
 
 test.each<[string, object, string]>([
-	['two links', data({ url: OTHER, fileUrl: LINK }), 'more than one file'],
+	['two links', data({ url: OTHER, file: LINK }), 'more than one file'],
+	['a link and base64', { ...data(BASE64), url: LINK }, 'more than one file'],
 	['a link under another name', data({ profile: LINK, website: LINK }), 'no file'],
 	['a link further within', data({ file: { url: LINK } }), 'no file'],
 	['a link that is not whole', data({ url: '/files/cv.pdf' }), 'no file'],
 	['base64 of a page', data(btoa(page)), 'no file'],
-	['base64 that is not whole', data(`${BASE64.slice(0, 151)}!`), 'no file'],
-	['a hash', data({ file: 'a10a'.repeat(32) }), 'no file'],
+	['base64 with another character', data(`${BASE64.slice(0, 251)}!`), 'no file'],
+	['base64 that is not whole', data(BASE64.slice(0, 253)), 'no file'],
+	['a hash of 512 bits', data({ file: 'a10a'.repeat(32) }), 'no file'],
 	['a token', data({ file: BASE64.slice(0, 100) }), 'no file'],
 ])('the error of %s names File Path', (_, answer, what) => {
 	expect(failed(answer)).toMatch(new RegExp(`^The answer holds ${what}\\..*Set File Path`));
+});
+
+test('an error names twenty properties at most, each cut to 64 characters', () => {
+	const names = Array.from({ length: 30 }, (_, i) => `${i}${'x'.repeat(100)}`);
+	const shown = names.slice(0, 20).map((name) => name.slice(0, 64));
+	const answer = Object.fromEntries(names.map((name) => [name, 1]));
+	expect(failed(answer)).toContain(`properties: ${shown.join(', ')}.`);
 });

@@ -21,7 +21,7 @@ const ON_HOLD = { ...REFUSED, onHold: true };
 
 test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[200, LOCKED, 'The service answered: user is locked (user-9)', { code: 'user-9', ...REFUSED }],
-	[200, error(), 'The service answered with an error and gave no reason', REFUSED],
+	[200, error(), 'The service answered: an error without a reason', REFUSED],
 	[200, error(SENTENCE), `The service answered: ${SENTENCE}`, { code: 'connect-01', ...REFUSED }],
 	[401, error('E1'), 'The service answered: E1', REFUSED],
 	[429, error('plan-upgrade-1'), 'The service answered: stripe error (plan-upgrade-1)', ON_HOLD],

@@ -86,7 +86,14 @@ async function oneAtATime<T>(length: number, parse: () => T): Promise<T> {
 	return await parsed;
 }
 
-async function readWhole({ statusCode, body }: Received, connection: Connection): Promise<Buffer> {
+/**
+ * Reads a body whole.
+ * @throws Failure
+ */
+export async function readWhole(
+	{ statusCode, body }: Received,
+	connection: Connection,
+): Promise<Buffer> {
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	let pausedAt = 0;
@@ -101,7 +108,7 @@ async function readWhole({ statusCode, body }: Received, connection: Connection)
 			await sleep(0);
 		}
 	} catch (error) {
-		throw networkFailure(error, connection.signal);
+		throw networkFailure(error, connection.signal, connection.host);
 	}
 	if (length <= LONGEST_ANSWER) return Buffer.concat(chunks);
 	discard(body, connection.abort);

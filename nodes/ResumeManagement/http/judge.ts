@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId } from '../../shared/failure';
-import { isObject, propertyNames } from '../../shared/json';
+import { isObject } from '../../shared/json';
+import { shownNames } from '../../shared/names';
 
 /** The body of a successful answer, as received: an envelope, or whatever an open endpoint sends. */
 export type AnswerBody = IDataObject | IDataObject[];
@@ -45,7 +46,7 @@ export function judge(answer: HttpAnswer, unconfirmed?: Unconfirmed): AnswerBody
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
 	const reason = unconfirmed?.(body as AnswerBody);
 	if (reason === undefined) return body as AnswerBody;
-	const properties = propertyNames(body);
+	const properties = shownNames(body);
 	throw new Failure('write.unconfirmed', { reason, properties }, { httpStatus: statusCode });
 }
 
@@ -90,10 +91,9 @@ function serviceFailure(body: IDataObject, httpStatus: number): Failure {
 	const text =
 		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
 	const words = text.includes(code) ? text : `${text} (${code})`;
-	const id = known?.id ?? (words ? 'service.error' : 'service.errorWithoutReason');
 	return new Failure(
-		id,
-		{ words, code: code && ` Give them the code ${code}.` },
+		known?.id ?? 'service.error',
+		{ words: words || 'an error without a reason', code: code && ` Give them the code ${code}.` },
 		{
 			code: code || undefined,
 			httpStatus,

@@ -19,6 +19,7 @@ const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 	],
 	[/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'network.timeout', true],
 	[/^(HPE_|Z_)/, 'network.garbled', true],
+	[/^ERR_FR_TOO_MANY_REDIRECTS$/, 'file.redirects', false],
 	[/^ERR_CANCELED$/, 'network.cancelled', false],
 	[/^/, 'network.lost', true],
 ];
@@ -34,25 +35,27 @@ const CODES_BEFORE_SENDING =
 /** System calls made before there is a connection. */
 const CALLS_BEFORE_SENDING = ['getaddrinfo', 'connect', 'bind'];
 
+/** What should have answered, and where its address comes from, in words. */
+export type Host = typeof SERVICE;
+
+export const SERVICE = { host: 'the service', address: "the credential's Base URL" };
+
+export const FILE_HOST: Host = { host: "the file's host", address: "the file's link" };
+
 /**
  * Turns what n8n's HTTP helper or an answer's stream threw into a failure, by its code alone: its text may
  * hold headers.
  * @param signal of the request
- * @param host what should have answered, in words
  */
-export function networkFailure(
-	error: unknown,
-	signal?: AbortSignal,
-	host = 'the service',
-): Failure {
+export function networkFailure(error: unknown, signal?: AbortSignal, host = SERVICE): Failure {
 	const causes = causesOf(error);
 	const code = signal?.aborted ? codeOfEnd(signal) : codeOf(causes);
 	const [, id, transient] = KINDS.find(([pattern]) => pattern.test(code))!;
-	const failure = new Failure(
-		id,
-		{ host },
-		{ code: code || undefined, transient, mayHaveHappened: !causes.some(isBeforeSending) },
-	);
+	const failure = new Failure(id, host, {
+		code: code || undefined,
+		transient,
+		mayHaveHappened: !causes.some(isBeforeSending),
+	});
 	// Not in the message: n8n rewords each message that holds such a code, and would tell the user of a
 	// lost upgrade to send it again (n8n-workflow/src/errors/abstract/node.error.ts).
 	return failure.with({ description: failure.description + (code && ` (${code})`) });

@@ -9,11 +9,11 @@ import type {
 } from 'n8n-workflow';
 
 import { withCancelSignal } from '../../shared/engine';
+import { Failure } from '../../shared/failure';
 import type { Secrets } from '../../shared/secrets';
 import { withRetries, withRetryAfter } from './attempts';
 import { CREDENTIAL_TYPE, type Credential } from './credential';
-import { Failure } from '../../shared/failure';
-import { networkFailure } from './networkFailure';
+import { type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
  * Milliseconds that an answer may take where Request Options name no timeout. n8n's own default of
@@ -52,7 +52,7 @@ export interface HttpRequest {
 	write: boolean;
 	/** How often it may be repeated where it can't be carried out twice. */
 	retries: number;
-	/** Files have no total time limit. */
+	/** Whether a file is asked for. */
 	file: boolean;
 	/** The item's Request Options. */
 	http: HttpSettings;
@@ -79,6 +79,10 @@ export interface Connection {
 	/** Aborted by `abort`, and when the execution is cancelled. */
 	signal: AbortSignal;
 	cancelled?: AbortSignal;
+	/** Lifts the time limit, which a file does not have once it has begun. */
+	stopClock: () => void;
+	/** What should answer. */
+	host: Host;
 }
 
 /**
@@ -95,15 +99,13 @@ export async function exchange<T>(
 	const { retries, write } = request;
 	return await withRetries({ retries, write, cancelled }, async () => {
 		const connection = connect(sender, credential, request);
-		const { abort, http } = connection;
-		const stopClock = request.file ? () => {} : limitTime(abort, http.timeout);
 		try {
 			const received = await send(sender, credential, request, connection);
 			return await read(received, connection).catch((error: unknown) => {
 				throw withRetryAfter(error, received.headers);
 			});
 		} finally {
-			stopClock();
+			connection.stopClock();
 		}
 	});
 }
@@ -113,16 +115,26 @@ function connect(
 	{ secrets }: Credential,
 	{ write, http }: HttpRequest,
 ): Connection {
-	const abort = new AbortController();
+	const timeout = http.timeout ?? TIMEOUTS[write ? 'write' : 'read'];
 	return {
 		secrets,
 		// The pickers' context has no `prepareBinaryData`, and they need none.
 		helpers: context.helpers as Connection['helpers'],
-		http: { ...http, timeout: http.timeout ?? TIMEOUTS[write ? 'write' : 'read'] },
-		abort,
-		signal: cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal,
+		http: { ...http, timeout },
+		...startClock(timeout, cancelled),
 		cancelled,
+		host: SERVICE,
 	};
+}
+
+/** Returns what ends one request: its time limit, or the end of the execution. */
+export function startClock(
+	timeout: number,
+	cancelled?: AbortSignal,
+): Pick<Connection, 'abort' | 'signal' | 'stopClock'> {
+	const abort = new AbortController();
+	const signal = cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal;
+	return { abort, signal, stopClock: limitTime(abort, timeout) };
 }
 
 /**
@@ -156,11 +168,8 @@ async function send(
 		// As a text, since n8n's client sends no body for an empty object.
 		...(body !== undefined && { body }),
 		...(file && { headers: UNPACKED }),
-		encoding: 'stream',
-		returnFullResponse: true,
+		...STREAMED,
 		abortSignal: signal,
-		// n8n sends a 401 again, and throws the service's reason away, unless HTTP errors are let through.
-		ignoreHttpStatusErrors: true,
 		// n8n forwards the Authentication header to wherever a redirect leads.
 		disableFollowRedirect: true,
 		...http,
@@ -179,6 +188,13 @@ async function send(
 	}
 	return { ...answer, body: answer.body as Readable, url };
 }
+
+/** Settings of each request. n8n sends a 401 again, and discards its reason, unless HTTP errors are let through. */
+export const STREAMED = {
+	encoding: 'stream',
+	returnFullResponse: true,
+	ignoreHttpStatusErrors: true,
+} as const;
 
 /** For files: n8n's client takes a packed body that breaks off for a whole one (`finishFlush` of axios). */
 export const UNPACKED = { 'Accept-Encoding': 'identity' };

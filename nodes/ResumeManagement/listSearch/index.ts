@@ -1,22 +1,18 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import type { Records } from './pick';
+import type { PickerList } from './pick';
 
-type Picker = (
-	this: ILoadOptionsFunctions,
-	filter?: string,
-	paginationToken?: unknown,
-) => Promise<INodeListSearchResult>;
-
-/** What serves a picker is loaded by its first use, so that n8n, which loads each node, starts sooner. */
-function picker(records: Records): Picker {
-	return async function (filter, paginationToken) {
+/** Loads the code of a picker when it is first used: n8n, which loads each node, starts sooner. */
+function picker(list: PickerList) {
+	return async function (
+		this: ILoadOptionsFunctions,
+		filter?: string,
+		paginationToken?: unknown,
+	): Promise<INodeListSearchResult> {
 		const { pick } = await import('./pick');
-		return await pick(this, records, filter, paginationToken);
+		return await pick(this, list, filter, paginationToken);
 	};
 }
 
 export const searchUsers = picker('users');
-
-/** Those of the user in `listUserId`, as the service lists no others. */
 export const searchResumes = picker('resumes');

@@ -28,10 +28,10 @@ export const itemsPath: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. data.users',
 	description:
-		'Where the answer holds its list. Leave it empty to find it in data, by its name such as users, or as the only list that the answer has.',
+		'Path of the list in the answer. Leave it empty if the list is the answer itself, data, called users or resumes, or the only list.',
 };
 
-/** How to read a list page by page, which the specification does not show: see docs/lists.md. */
+/** Settings for reading a list page by page, which the specification does not show: see docs/lists.md. */
 export const pagination: INodeProperties = {
 	displayName: 'Pagination',
 	name: 'pagination',
@@ -39,7 +39,7 @@ export const pagination: INodeProperties = {
 	placeholder: 'Add Pagination',
 	default: { pagination: {} },
 	description:
-		'Read the list page by page, as your account manager described it. Without this option, one request is sent.',
+		'Read the list page by page, as your account manager described it. Without this option, the node sends one request.',
 	options: [
 		{
 			displayName: 'Pagination',
@@ -53,21 +53,21 @@ export const pagination: INodeProperties = {
 						{
 							name: 'Cursor',
 							value: 'cursor',
-							description: 'Each answer names the cursor of the next page',
+							description: 'Each answer has the cursor of the next page',
 						},
 						{
 							name: 'Offset',
 							value: 'offset',
-							description: 'Each page is asked for by the number of records before it',
+							description: 'Each request has the number of records before the page',
 						},
 						{
 							name: 'Page Number',
 							value: 'pageNumber',
-							description: 'Each page is asked for by its number',
+							description: 'Each request has the number of the page',
 						},
 					],
 					default: 'pageNumber',
-					description: 'How the service tells pages apart',
+					description: 'What identifies a page',
 				},
 				{
 					displayName: 'Cursor Path',
@@ -77,7 +77,7 @@ export const pagination: INodeProperties = {
 					placeholder: 'e.g. data.nextCursor',
 					displayOptions: { show: { mode: ['cursor'] } },
 					description:
-						'Where each answer holds the cursor of the next page. The list ends where it is missing or empty.',
+						'Path of the next cursor in each answer. The list ends if there is none, or if it is empty.',
 				},
 				{
 					displayName: 'First Offset',
@@ -112,7 +112,7 @@ export const pagination: INodeProperties = {
 					typeOptions: { minValue: 1 },
 					default: 100,
 					displayOptions: { hide: { sizeParameterName: [''] } },
-					description: 'How many records to ask for with each page',
+					description: 'Number of records to request with each page',
 				},
 				{
 					displayName: 'Parameter Name',
@@ -120,7 +120,7 @@ export const pagination: INodeProperties = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. page',
-					description: 'The query parameter that carries the page number, offset or cursor',
+					description: 'The query parameter for the page number, offset or cursor',
 				},
 				{
 					displayName: 'Size Parameter',
@@ -128,7 +128,7 @@ export const pagination: INodeProperties = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. limit',
-					description: 'The query parameter that carries the page size. Left out when empty.',
+					description: 'The query parameter for the page size. Leave it empty to send none.',
 				},
 			],
 		},
@@ -137,7 +137,7 @@ export const pagination: INodeProperties = {
 
 const byEmail = { show: { '/userId.mode': ['email'] } };
 
-/** How to read the list of users that By Email looks in. */
+/** Settings for reading the list of users, for the mode By Email. */
 export const usersList: INodeProperties[] = [
 	{
 		...pagination,
@@ -145,7 +145,7 @@ export const usersList: INodeProperties[] = [
 		name: 'usersPagination',
 		displayOptions: byEmail,
 		description:
-			'Read the list of users, which By Email looks in, page by page, as your account manager described it. Without this option, one request is sent for it.',
+			'Read the list of users for By Email page by page, as your account manager described it. Without this option, the node sends one request.',
 	},
 	{
 		...itemsPath,
@@ -153,6 +153,6 @@ export const usersList: INodeProperties[] = [
 		name: 'usersPath',
 		displayOptions: byEmail,
 		description:
-			'Where the answer holds the list of users, which By Email looks in. Leave it empty if it is the answer itself, data, or called users.',
+			'Path of the list of users for By Email in the answer. Leave it empty if the list is the answer itself, data, or called users.',
 	},
 ];

@@ -1,4 +1,4 @@
-import type { GenericValue, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { GenericValue, IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { isObject } from '../../shared/json';
 import type { AnswerBody } from '../http/judge';
@@ -6,73 +6,103 @@ import type { AnswerBody } from '../http/judge';
 /** Settings for turning answers into items. */
 export interface ItemSettings {
 	simplify: boolean;
-	/** Dotted paths of the properties to return; all of them where there are none. */
+	/** Dotted paths of the properties to return; none to return all. */
 	fields: string[];
-	/** Properties of a record that hold Unix seconds and are to be shown as ISO 8601. */
+	/** Properties of a record with Unix seconds to return as ISO 8601. */
 	isoTimestamps?: string[];
 }
 
+/** The outcome of an item's requests, with the settings for its items. */
+export type Answer =
+	| { kind: 'record'; body: AnswerBody; settings: ItemSettings }
+	| { kind: 'list'; list: List; settings: ItemSettings & { limit: number } }
+	/** A stored file, or a report on a request that was not sent. */
+	| { kind: 'json'; json: IDataObject; binary?: IBinaryKeyData };
+
+/** The list of one item, from all of its answers. */
+export interface List {
+	answers: AnswerBody[];
+	elements: unknown[];
+	/** For the user, if the list may not be whole. */
+	hint?: string;
+}
+
+/** Returns the items of an answer. */
+export function shape(answer: Answer): INodeExecutionData[] {
+	switch (answer.kind) {
+		case 'record':
+			return [recordItem(answer.body, answer.settings)];
+		case 'list': {
+			const { list, settings } = answer;
+			const values = settings.simplify ? list.elements.slice(0, settings.limit) : list.answers;
+			return values.map((value) => toItem(value, settings.fields));
+		}
+		case 'json':
+			return [{ json: answer.json, ...(answer.binary && { binary: answer.binary }) }];
+	}
+}
+
 /**
- * One record: without Simplify the whole answer, else what is in the envelope's `data` and beside it.
- * An answer whose `status` is not the envelope's (§2) is the record itself, with a `status` or `data`
- * of its own.
+ * Returns the item of one record: without Simplify the whole answer, else what is in the envelope's `data` and beside
+ * it. An answer without the envelope's `status` (§2) is the record itself, with a `data` of its own.
  */
-export function recordItem(
+function recordItem(
 	answer: AnswerBody,
 	{ simplify, fields, isoTimestamps = [] }: ItemSettings,
 ): INodeExecutionData {
 	if (!isObject(answer) || answer.status !== 'success') return toItem(answer, fields);
 	const data = isObject(answer.data) ? withIsoTimes(answer.data, isoTimestamps) : answer.data;
-	if (!simplify) return toItem(data === undefined ? answer : { ...answer, data }, fields);
+	if (!simplify) return toItem(data === answer.data ? answer : { ...answer, data }, fields);
 	const beside = { ...answer };
 	delete beside.status;
 	delete beside.data;
 	if (data === undefined) return toItem(beside, fields);
-	return toItem(isObject(data) ? { ...beside, ...data } : { ...beside, data }, fields);
+	if (!isObject(data)) return toItem({ ...beside, data }, fields);
+	return toItem(Object.keys(beside).length > 0 ? { ...beside, ...data } : data, fields);
 }
 
 /** @param fields see {@link ItemSettings} */
 export function toItem(value: unknown, fields: string[] = []): INodeExecutionData {
 	const json = toRecord(value);
-	return { json: fields.length > 0 ? toRecord(pick(json, fields)) : json };
+	return { json: fields.length > 0 ? toRecord(selectFields(json, fields)) : json };
 }
 
-/**
- * n8n's items hold objects, so a bare value is put into one. So is a record whose property names n8n would
- * take for those of a failed item, and move to the error output (`handleNodeErrorOutput` in n8n-core's
- * workflow-execute.ts).
- */
+/** Returns what an item can hold: a bare value, and a record that n8n takes for a failed item, as a property. */
 function toRecord(value: unknown): IDataObject {
 	return isObject(value) && !looksFailed(value) ? value : { value: value as GenericValue };
 }
 
+/**
+ * Whether n8n would replace a record (`normalizeNodeErrors` in n8n-core's workflow-execute.ts), or move it to the error
+ * output (`handleNodeErrorOutput` there).
+ */
 function looksFailed(record: IDataObject): boolean {
-	const names = Object.keys(record);
-	return names.includes('error') && names.every((name) => NAMES_OF_A_FAILURE.includes(name));
+	if ('$error' in record && '$json' in record) return true;
+	return 'error' in record && Object.keys(record).every((name) => FAILURE_NAMES.includes(name));
 }
 
-const NAMES_OF_A_FAILURE = ['error', 'message', 'details'];
+const FAILURE_NAMES = ['error', 'message', 'details'];
 
-/** The object with only what is at these paths; they do not lead into arrays. A name may contain dots. */
-function pick(value: IDataObject, paths: string[]): IDataObject {
+/** Returns only the properties at these paths, which do not lead into arrays. A name may contain dots. */
+function selectFields(value: IDataObject, paths: string[]): IDataObject {
 	const entries = Object.entries(value).flatMap(([name, inner]) => {
 		if (paths.includes(name)) return [[name, inner]];
 		const within = paths
 			.filter((path) => path.startsWith(`${name}.`))
 			.map((path) => path.slice(name.length + 1));
-		const picked = within.length > 0 && isObject(inner) ? pick(inner, within) : {};
+		const picked = within.length > 0 && isObject(inner) ? selectFields(inner, within) : {};
 		return Object.keys(picked).length > 0 ? [[name, picked]] : [];
 	});
-	// Not by assignment, which would set the prototype for the name `__proto__`.
+	// An assignment to the name `__proto__` would set the prototype.
 	return Object.fromEntries(entries) as IDataObject;
 }
 
 function withIsoTimes(record: IDataObject, names: string[]): IDataObject {
 	const times = names.map((name) => [name, toIso(record[name])]).filter(([, iso]) => iso);
-	return { ...record, ...(Object.fromEntries(times) as IDataObject) };
+	return times.length > 0 ? { ...record, ...(Object.fromEntries(times) as IDataObject) } : record;
 }
 
-/** Undefined for what is not a valid time in seconds. */
+/** Returns undefined if the value is not a valid time in seconds. */
 function toIso(seconds: unknown): string | undefined {
 	const date = new Date(typeof seconds === 'number' ? seconds * 1000 : NaN);
 	return Number.isNaN(date.getTime()) ? undefined : date.toISOString();

@@ -1,26 +1,35 @@
-import { isObject, valueAt } from '../../shared/json';
-import { plainName } from '../../shared/names';
 import { Failure, type FailureId } from '../../shared/failure';
+import { exactText, isObject, valueAt } from '../../shared/json';
+import {
+	MORE_FLAGS,
+	NEXT_LINKS,
+	PAGE_PLACES,
+	plainName,
+	shownNames,
+	TOTALS,
+	valuesNamed,
+} from '../../shared/names';
+import type { Reply } from '../http/answer';
 import type { AnswerBody } from '../http/judge';
-import type { ItemSettings } from './items';
 
 /** Where an answer holds its list. */
 export interface ListPlace {
-	/** '' to find it. */
+	/** Dotted path; '' to find the list. */
 	path: string;
-	/** What the list is called: the last word of its address, such as `users`. */
+	/** Name of the list: the last word of its address, such as `users`. */
 	name: string;
-	/** Whether only a list of this name counts, for what must not be guessed. */
+	/** Whether a list in another place does not count: a wrong list could mean another person. */
 	onlyByName?: boolean;
-	/** What the user can do if it is not found. */
+	/** Tells the user what to do if the list is not found. */
 	advice: string;
 }
 
-/** How an item's parameters say that its list is read. */
-export interface ListSettings extends ListPlace, ItemSettings {
-	/** How many elements the user wants; Infinity for all. */
+/** Settings of an item for reading its list. */
+export interface ListSettings extends ListPlace {
+	simplify: boolean;
+	/** Number of records that the user wants; Infinity for all. */
 	limit: number;
-	/** The option for reading page by page, as messages name it. */
+	/** Name of the option for reading page by page. */
 	option: string;
 }
 
@@ -31,68 +40,81 @@ export interface FoundList {
 	elements: unknown[];
 }
 
-/** Of one answer. Each becomes an item, which takes far more memory than a `0,` in an array. */
-const MOST_RECORDS = 200_000;
-
-/** @throws Failure when there is no list, when several may be meant, or when it is too long */
+/** @throws Failure if there is no list, or if several may be meant */
 export function findList(answer: AnswerBody, place: ListPlace): FoundList {
-	const found = lookFor(answer, place);
-	if (typeof found === 'string') {
-		const { path, advice } = place;
-		throw new Failure(found, { path, advice, properties: propertiesOf(answer) });
-	}
-	const records = found.elements.length;
-	if (records > MOST_RECORDS) throw new Failure('list.tooLong', { records, most: MOST_RECORDS });
-	return found;
+	const found = lookForList(answer, place);
+	if (!('problem' in found)) return found;
+	const { path, advice } = place;
+	throw new Failure(found.problem, { path, advice, properties: shownNames(answer) });
 }
 
 /**
- * The specification does not show where an answer holds its list (§4.2). So it is taken from the path
- * that the user gave, or from where it is expected: the answer, `data`, or what is called like the list
- * in one of them. Any other array is the list only where it is the only one, as the service may add
- * properties anywhere (§9), and empty ones may be filled later; and only where none of these places holds
- * something else.
- * @returns the list, or why there is none
+ * Looks for the list at the user's path; else in the named places: the answer, `data`, and the list's own name in
+ * either. The specification does not show the place (§4.2). Any other array is the list only if it is the only one, as
+ * the service may add properties (§9), and only if the named places hold nothing else, such as `null`.
  */
-export function lookFor(
+export function lookForList(
 	answer: AnswerBody,
 	{ path, name, onlyByName }: ListPlace,
-): FoundList | FailureId {
+): FoundList | { problem: FailureId } {
 	if (path) {
 		const elements = valueAt(answer, path);
-		return Array.isArray(elements) ? { path, elements } : 'list.notAtPath';
+		return Array.isArray(elements) ? { path, elements } : { problem: 'list.notAtPath' };
 	}
-	const lists = listsIn(answer);
-	const expected = lists.filter(
-		(list) => ['', 'data'].includes(list.path) || plainName(list.called) === name,
-	);
-	const isElsewhere = onlyByName || hasOther(answer, name);
-	const [list, ...others] = expected.length > 0 || isElsewhere ? expected : lists;
-	if (!list) return 'list.none';
-	const isAnother = ({ elements }: FoundList) =>
-		expected.length === 0 || JSON.stringify(elements) !== JSON.stringify(list.elements);
-	return others.some(isAnother) ? 'list.several' : list;
+	if (Array.isArray(answer)) return { path, elements: answer };
+	const lists = [...listsIn(answer, ''), ...listsIn(answer.data, 'data.')];
+	const named = lists.filter((list) => list.path === 'data' || plainName(list.property) === name);
+	// Whether a named place holds something else: `null`, or an object without any list.
+	const hasOther =
+		[answer, answer.data].some((one) => valuesNamed(one, [name]).length > 0) ||
+		(answer.data !== undefined && !lists.some((list) => list.path.startsWith('data.')));
+	const candidates = named.length > 0 || onlyByName || hasOther ? named : lists;
+	const [list, ...others] = candidates;
+	if (!list) return { problem: 'list.none' };
+	const isSame = ({ elements }: FoundList) =>
+		named.length > 0 && JSON.stringify(elements) === JSON.stringify(list.elements);
+	return others.every(isSame) ? list : { problem: 'list.several' };
 }
 
-/** Whether the place of the list holds something else: `null`, or an object in place of an array. */
-function hasOther(answer: AnswerBody, name: string): boolean {
-	if (Array.isArray(answer)) return false;
-	const { data } = answer;
-	const names = [answer, data].filter(isObject).flatMap(Object.keys);
-	if (names.some((one) => plainName(one) === name)) return true;
-	return data !== undefined && !Object.values(isObject(data) ? data : {}).some(Array.isArray);
+function listsIn(value: unknown, prefix: string): Array<FoundList & { property: string }> {
+	if (!isObject(value)) return [];
+	const properties = Object.keys(value).filter((property) => Array.isArray(value[property]));
+	return properties.map((property) => ({
+		path: prefix + property,
+		property,
+		elements: value[property] as unknown[],
+	}));
 }
 
-function listsIn(answer: AnswerBody): Array<FoundList & { called: string }> {
-	if (Array.isArray(answer)) return [{ path: '', called: '', elements: answer }];
-	const listsOf = (value: unknown, prefix: string) =>
-		Object.entries(isObject(value) ? value : {}).flatMap(([called, elements]) =>
-			Array.isArray(elements) ? [{ path: `${prefix}${called}`, called, elements }] : [],
-		);
-	return [...listsOf(answer, ''), ...listsOf(answer.data, 'data.')];
+/** What an answer tells about the rest of its list. */
+export interface Signs {
+	/** Whether a flag promises more records; undefined without a flag. */
+	flag?: boolean;
+	/** Whether a link or a cursor leads to another page. */
+	link: boolean;
+	/** Number of records in the whole list; 0 if the answer does not tell. */
+	total: number;
 }
 
-function propertiesOf(answer: AnswerBody): string {
-	const names = Array.isArray(answer) ? [] : Object.keys(answer);
-	return names.slice(0, 20).join(', ');
+/** Returns the signs that an answer has beside its records; in a record, the same names mean something else. */
+export function signsOf({ body, headers }: Reply): Signs {
+	const answers = isObject(body) ? [body, body.data] : [];
+	const places = [...answers, ...answers.flatMap((one) => valuesNamed(one, PAGE_PLACES))];
+	const valuesOf = (names: string[]) => places.flatMap((place) => valuesNamed(place, names));
+	const flags = valuesOf(MORE_FLAGS).filter((flag) => flag !== null && flag !== '');
+	const totals = [...valuesOf(TOTALS), headers['x-total-count']].map(exactText).map(Number);
+	const isYes = (value: unknown) => !NO.includes(value);
+	return {
+		flag: flags.length > 0 ? flags.some(isYes) : undefined,
+		link: valuesOf(NEXT_LINKS).some(isYes) || /\brel="?next\b/i.test(String(headers.link ?? '')),
+		total: totals.filter(Number.isSafeInteger).reduce((one, other) => Math.max(one, other), 0),
+	};
+}
+
+/** Values of a flag or a link that mean that there is no more. */
+const NO: unknown[] = [null, '', false, 'false', 0, '0'];
+
+/** Whether there are more records than these. A flag beats a link, and so does a total that is reached. */
+export function isMore({ flag, link, total }: Signs, count: number): boolean {
+	return total > count || (flag ?? (link && total !== count));
 }

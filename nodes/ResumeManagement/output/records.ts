@@ -1,82 +1,99 @@
-import { exactText, isObject } from '../../shared/json';
-import { plainName } from '../../shared/names';
+import { createHash } from 'node:crypto';
+
+import { Failure } from '../../shared/failure';
+import { exactText } from '../../shared/json';
+import { idNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 
-/** The properties of a user or a resume. The specification shows none (§4.2), so the usual names are tried. */
-
-/** Properties that may hold an e-mail address. */
-export const EMAILS = ['email', 'emailaddress'];
-
 /**
- * An e-mail address in the form that addresses are compared in: without the case of A to Z alone, as other
- * letters, such as the Kelvin sign, would become those of another address.
+ * Returns an address in the form that addresses are compared in. Only A to Z become small: other letters, such as
+ * the Kelvin sign, would become those of another address.
  */
-export function folded(email: string): string {
-	return email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+export function plainEmail(email: string): string {
+	return email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** A record's values by the name of their property, which may be spelled in several ways. */
-export type Properties = Map<string, unknown[]>;
+/** Returns the texts and exact numbers that a record has under these names. */
+export function textsNamed(record: unknown, names: readonly string[]): string[] {
+	return valuesNamed(record, names).flatMap((value) => exactText(value)?.trim() || []);
+}
 
-/** The properties that are not empty, by their `plainName`. */
-export function propertiesOf(element: unknown): Properties {
-	const properties: Properties = new Map();
-	for (const [name, value] of Object.entries(isObject(element) ? element : {})) {
-		if (value === null || (typeof value === 'string' && value.trim() === '')) continue;
-		const plain = plainName(name);
-		const values = properties.get(plain);
-		if (values) values.push(value);
-		else properties.set(plain, [value]);
+/** Returns the ID of a record in this list, such as `users`; undefined if there is none, or several. */
+export function idOf(record: unknown, list: string): string | undefined {
+	const [id, ...others] = idsOf(record, list);
+	return others.length > 0 ? undefined : id;
+}
+
+/** Returns the different IDs of a record; none if one of them is no text or exact number, or had a secret in it. */
+function idsOf(record: unknown, list: string): string[] {
+	const values = valuesNamed(record, idNames(list)).filter((id) => id !== null && id !== '');
+	const ids = textsNamed(record, idNames(list)).filter((id) => !id.includes(HIDDEN));
+	return ids.length === values.length ? [...new Set(ids)] : [];
+}
+
+/** How pages are told apart. */
+export type PageMode = 'pageNumber' | 'offset' | 'cursor';
+
+/** Collects the records of a list page by page. */
+export class Records {
+	readonly all: unknown[] = [];
+
+	/** Keys of the records on all pages. */
+	private readonly seen = new Set<string>();
+
+	/** Keys of the records on the last page. */
+	private last = '';
+
+	private readonly list: string;
+
+	private readonly mode: PageMode;
+
+	/** @param list its name, such as `users` */
+	constructor(list: string, mode: PageMode) {
+		this.list = list;
+		this.mode = mode;
 	}
-	return properties;
+
+	/**
+	 * Adds the records of a page, without those whose IDs were on an earlier page.
+	 * @returns whether the service repeats the last page of the list
+	 * @throws Failure if a record may come twice, or a page can't be the right one
+	 */
+	add(elements: unknown[], page: number): boolean {
+		const before = { count: this.all.length, last: this.last };
+		const keys = this.addNew(elements);
+		this.last = keys.join();
+		for (const key of keys) this.seen.add(key);
+		const hasNews = this.all.length > before.count || this.last !== before.last;
+		if (hasNews || elements.length === 0) return false;
+		// Some services answer each page number past the last with the last page. If the second page is already a
+		// repeated one, the service does not know the parameter. Offsets may count records that the service hides.
+		if (this.mode === 'pageNumber' && page > 2) return true;
+		throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
+	}
+
+	/** @returns the different keys of all elements, sorted */
+	private addNew(elements: unknown[]): string[] {
+		const page = new Map<string, unknown>();
+		for (const element of elements) {
+			const ids = idsOf(element, this.list);
+			const hasId = ids.length > 0;
+			const key = hasId ? JSON.stringify(ids) : hashOf(element);
+			const isKnown = this.seen.has(key);
+			if (hasId && page.has(key) && hashOf(page.get(key)) !== hashOf(element)) {
+				throw new Failure('list.sameId');
+			}
+			// Cursors prove that equal records on two pages are two records.
+			if (isKnown && !hasId && this.mode !== 'cursor') {
+				throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
+			}
+			if (!isKnown || !hasId) this.all.push(element);
+			page.set(key, element);
+		}
+		return [...page.keys()].sort();
+	}
 }
 
-/**
- * What the first of these properties holds that the record has. Undefined where it is neither a text nor
- * an exact number, or has two values: another property would be about something else.
- */
-export function first(properties: Properties, names: string[]): string | undefined {
-	const values = names.map((name) => properties.get(name)).find((given) => given !== undefined);
-	const texts = new Set(values?.map((value) => exactText(value)?.trim()));
-	return texts.size === 1 ? [...texts][0] : undefined;
-}
-
-/** All texts in these properties. */
-export function textsIn(properties: Properties, names: string[]): string[] {
-	const values = names.flatMap((name) => properties.get(name) ?? []);
-	return values.filter((value) => typeof value === 'string').map((text) => text.trim());
-}
-
-/** Properties that may hold the ID of a record in this list, such as `users`; the last one where no other does. */
-export function idNames(list: string): string[] {
-	return ['id', '_id', `${list.slice(0, -1)}id`, 'uuid'];
-}
-
-/** The ID of a record in this list; undefined where none is clear, as with `{ id: 7, user_id: 42 }`. */
-export function idOf(record: Properties, list: string): string | undefined {
-	const ids = idsIn(record, list);
-	return ids.length === 1 ? ids[0] : undefined;
-}
-
-/**
- * What tells an element apart from the others in this list, however often it is sent: all its IDs, also
- * where none of them is clearly its own. Undefined where it has none.
- */
-export function identityOf(element: unknown, list: string): string | undefined {
-	const ids = idsIn(propertiesOf(element), list);
-	return ids.length > 0 ? JSON.stringify(ids) : undefined;
-}
-
-/**
- * The different IDs that a record has; none where one of them is neither a text nor an exact number, or held
- * a secret, which has been hidden.
- */
-function idsIn(record: Properties, list: string): string[] {
-	const names = idNames(list);
-	const named = names.slice(0, -1).flatMap((name) => record.get(name) ?? []);
-	const values = named.length > 0 ? named : (record.get(names.at(-1)!) ?? []);
-	const texts = values
-		.map((value) => exactText(value)?.trim())
-		.filter((text): text is string => text?.includes(HIDDEN) === false);
-	return texts.length === values.length ? [...new Set(texts)] : [];
+function hashOf(element: unknown): string {
+	return createHash('sha256').update(JSON.stringify(element)).digest('base64');
 }

@@ -12,7 +12,7 @@ import type { Pagination } from './pages';
 /** How an item's answer becomes items, from its parameters. */
 export type Output =
 	| ({ kind: 'record' } & ItemSettings)
-	| ({ kind: 'list'; pagination?: Pagination } & ListSettings)
+	| ({ kind: 'list'; pagination?: Pagination } & ItemSettings & ListSettings)
 	| ({ kind: 'file' } & FileSettings);
 
 /** A user whose e-mail address an item gives in place of the ID, and how the list of users is to be read. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import { type ClaimContext, withRow } from '../../shared/engine';
 import { Failure } from '../../shared/failure';
-import { pause } from '../../shared/pause';
-import type { Answer } from '../output/shape';
+import { pause } from '../http/attempts';
+import type { Answer } from '../output/items';
 import type { Call } from './call';
 
 /** Milliseconds that a run waits in total for other executions that are sending its keys. */

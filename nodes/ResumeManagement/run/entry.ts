@@ -10,13 +10,12 @@ import { identityOfWrite, isTool } from '../../shared/engine';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import { ParameterReader, type ReadParameter } from '../../shared/parameters';
 import { Credentials, readCredential } from '../http/credential';
-import { type Answer, shape } from '../output/shape';
+import { type Answer, shape } from '../output/items';
 import type { Call, Operation } from './call';
 import { Claims } from './claims';
 import { type Gate, runInOrder } from './gate';
 import { perform, type Run } from './perform';
-import { readCall } from './read';
-import { type RequestOptions, toBatch } from './requestOptions';
+import { readCall, type RequestOptions, toBatch } from './read';
 import { Users } from './users';
 import { type Journal, journalOf, type Write } from './write';
 

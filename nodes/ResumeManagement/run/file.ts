@@ -1,143 +1,223 @@
-import type { IBinaryKeyData, IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { isObject, valueAt } from '../../shared/json';
-import { hideAndCut, holdsSecret } from '../../shared/secrets';
-import { readAnswer } from '../http/answer';
 import { Failure } from '../../shared/failure';
-import { type AnswerBody, reportsError, TRANSIENT } from '../http/judge';
-import { networkFailure } from '../http/networkFailure';
-import { decoded } from '../../shared/path';
-import { type Connection, discard, type Readable, type Received, UNPACKED } from '../http/send';
+import { decodeText, parseJson } from '../../shared/json';
+import { HIDDEN, hideAndCut, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
+import { readAnswer, readWhole } from '../http/answer';
+import { withRetryAfter } from '../http/attempts';
+import { reportsError, TRANSIENT } from '../http/judge';
+import { FILE_HOST, networkFailure } from '../http/networkFailure';
+import {
+	type Connection,
+	discard,
+	limitTime,
+	type Readable,
+	type Received,
+	startClock,
+	STREAMED,
+	UNPACKED,
+} from '../http/send';
+import { readDisposition, safeFileName } from '../output/fileName';
+import { isText, locateFile, readMimeType } from '../output/fileType';
 
-/** What the user says of the file; but for the field, each may be ''. */
+/** The user's settings for a file. All but `field` may be ''. */
 export interface FileSettings {
-	/** The item's binary field. */
+	/** Binary field of the item. */
 	field: string;
-	/** In place of the name that the service sends. */
+	/** Replaces the name that the service sends. */
 	fileName: string;
-	/** Where a JSON answer has the file. */
+	/** Where a JSON answer holds the file. */
 	filePath: string;
 }
 
-/** A file in n8n's binary store, and what an AI agent gets of it: n8n leaves binary data out of a tool's answer. */
+/** A file in n8n's binary store. n8n shows only `json` to an AI agent. */
 export interface StoredFile {
 	json: IDataObject;
 	binary: IBinaryKeyData;
 }
 
-type Host = 'the service' | "the file's host";
-
 /**
- * Stores the file that a download was answered with: the answer's own bytes, what it redirects or links to, or
- * what it holds as base64. The specification does not say which (§4.2).
+ * Stores the file of a download: the response's own bytes, the target of a redirect or a link, or base64 in JSON.
+ * The specification does not show which one the service sends (§4.2).
  * @throws Failure
  */
 export async function storeFile(
 	received: Received,
-	{ field, fileName, filePath }: FileSettings,
+	settings: FileSettings,
 	connection: Connection,
 ): Promise<StoredFile> {
 	const { statusCode, headers, url, body } = received;
-	let source = received;
-	let content: Readable | Buffer | undefined;
-	if (statusCode >= 300 && statusCode < 400 && headers.location) {
+	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
+	if (isRedirect && headers.location) {
 		discard(body, connection.abort);
-		source = await fetchLink(String(headers.location), url, connection);
-	} else if (!(await isFile(received))) {
-		const located = locate(await readAnswer(received, connection), filePath);
-		if (Buffer.isBuffer(located)) content = located;
-		else source = await fetchLink(located, undefined, connection);
+		return await storeLink(String(headers.location), settings, connection, url);
 	}
-	content ??= source.body;
-	const name = safeName(fileName) || safeName(hideAndCut(nameOf(source), connection.secrets));
-	const mimeType = hideAndCut(String(source.headers['content-type'] ?? ''), connection.secrets);
-	try {
-		// Always with name and type: n8n 1 would otherwise keep the URL (n8n-core's prepareBinaryData).
-		const shown = { fileName: name || 'resume', mimeType: mimeType || 'application/octet-stream' };
-		const { helpers } = connection;
-		const binary = await helpers.prepareBinaryData(content, shown.fileName, shown.mimeType);
-		return { json: shown, binary: { [field]: binary } };
-	} catch (error) {
-		connection.abort.abort();
-		throw new Failure('file.notStored', {}, { code: (error as { code?: string }).code });
-	}
-}
-
-/** Errors and links come as JSON, and a login page as HTML, whatever type they are sent with. */
-async function isFile({ statusCode, body }: Received): Promise<boolean> {
-	if (statusCode === 206) throw new Failure('file.partial', {}, { httpStatus: statusCode });
-	if (statusCode < 200 || statusCode >= 300) return false;
-	await new Promise<void>((resolve, reject) => {
-		body.once('readable', resolve).once('end', resolve).once('error', reject);
-	});
-	const head = body.read() as Buffer | null;
-	if (head) body.unshift(head);
-	return head !== null && !/^\ufeff?\s*[<{[]/.test(head.toString('utf8', 0, 256));
+	const opened = await open(received, connection, settings.filePath === '');
+	if ('file' in opened) return await store(opened.file, headers, settings, connection);
+	const located = locateFile(await readAnswer(opened.text, connection), settings.filePath);
+	if ('link' in located) return await storeLink(located.link, settings, connection);
+	return await store(located.bytes, {}, settings, connection);
 }
 
 /**
- * Fetches a file from where the service points, which is never shown the private key.
- * @param base what a relative link is resolved against; a link in JSON has none
+ * Stores the file behind a link. Its host never gets the private key.
+ * @param base address that a redirect is relative to; undefined for a link in JSON
  */
-async function fetchLink(
+async function storeLink(
 	link: string,
-	base: string | undefined,
-	connection: Connection,
-): Promise<Received> {
-	const { helpers, http, signal, secrets } = connection;
-	const url = URL.canParse(link, base) ? new URL(link, base) : undefined;
+	settings: FileSettings,
+	first: Connection,
+	base?: string,
+): Promise<StoredFile> {
+	const { helpers, http, secrets, cancelled } = first;
+	const url = toAddress(link, secrets, base);
+	const connection = { ...first, ...startClock(http.timeout, cancelled), host: FILE_HOST };
+	const { abort, signal, host } = connection;
+	const options: IHttpRequestOptions = {
+		url,
+		headers: UNPACKED,
+		...STREAMED,
+		abortSignal: signal,
+		...http,
+		// n8n's client would end a silent body just before our own limit, as a lost connection.
+		timeout: 2 * http.timeout,
+	};
+	const received = await helpers.httpRequest(options).catch((error: unknown) => {
+		throw networkFailure(error, signal, host);
+	});
+	const { statusCode: status, headers, body }: Received = received;
+	const opened = await open({ ...received, url }, connection, true);
+	if ('file' in opened) return await store(opened.file, headers, settings, connection);
+	discard(body, abort);
+	const facts = { httpStatus: status, transient: TRANSIENT.includes(status) };
+	throw withRetryAfter(new Failure('file.notSent', { status }, facts), headers);
+}
+
+/** Characters of an address. Longer ones keep n8n busy for seconds. */
+const LONGEST_LINK = 8_192;
+
+/** Returns the absolute address of a link. */
+function toAddress(link: string, secrets: Secrets, base?: string): string {
+	const url = link.length <= LONGEST_LINK && URL.canParse(link, base) && new URL(link, base);
 	if (!url || !/^https?:$/.test(url.protocol)) throw new Failure('file.badLink');
-	if (holdsSecret(url.href, secrets)) throw new Failure('file.linkHoldsKey');
-	let answer: IN8nHttpFullResponse;
-	try {
-		answer = (await helpers.httpRequest({
-			url: url.href,
-			headers: UNPACKED,
-			encoding: 'stream',
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			abortSignal: signal,
-			...http,
-		})) as IN8nHttpFullResponse;
-	} catch (error) {
-		throw networkFailure(error, signal, "the file's host" satisfies Host);
+	if (link.includes(HIDDEN) || holdsSecret(`${link} ${url.href}`, secrets)) {
+		throw new Failure('file.linkHoldsKey');
 	}
-	const received = { ...answer, body: answer.body as Readable, url: url.href };
-	if (await isFile(received)) return received;
-	discard(received.body, connection.abort);
-	const { statusCode } = received;
-	const transient = TRANSIENT.includes(statusCode);
-	throw new Failure('file.notSent', { status: statusCode }, { httpStatus: statusCode, transient });
+	return url.href;
 }
 
-/** The link or the bytes that JSON holds: at File Path, or in `data`, or in `data.url`. */
-function locate(answer: AnswerBody, filePath: string): string | Buffer {
-	const places = filePath ? [filePath] : ['data', 'data.url'];
-	const text = places.map((path) => valueAt(answer, path)).find((one) => typeof one === 'string');
-	if (text === undefined || reportsError(answer)) throw notFound(answer, filePath);
-	if (/^https?:\/\//i.test(text)) return text;
-	return Buffer.from(text.replace(/^data:[^,]*;base64,/i, ''), 'base64');
+/** Bytes that are searched for the first character that is not blank. */
+const LONGEST_BLANK = 4_096;
+
+/**
+ * Tells a file from text in its place, such as an error or a link.
+ * @param takesText whether text that is sent as an attachment is a file
+ */
+async function open(
+	received: Received,
+	connection: Connection,
+	takesText: boolean,
+): Promise<{ file: Readable | Buffer } | { text: Received }> {
+	const { statusCode, headers, body } = received;
+	if (statusCode === 206) {
+		discard(body, connection.abort);
+		throw new Failure('file.partial', {}, { httpStatus: statusCode });
+	}
+	if (statusCode !== 200) return { text: received };
+	const { start, whole } = await peek(body, connection);
+	const text = { ...received, body: whole };
+	if (!isText(start, readMimeType(headers))) return { file: whole };
+	if (!takesText || !readDisposition(headers).isAttachment) return { text };
+	const bytes = await readWhole(text, connection);
+	const parsed = parseJson(decodeText(bytes, headers['content-type']) ?? '');
+	const isError = 'value' in parsed && reportsError(parsed.value);
+	if (start !== '' && !isError) return { file: bytes };
+	return { text: { ...text, body: toStream([bytes], body) } };
 }
 
-function notFound(answer: AnswerBody, path: string): Failure {
-	const { data } = answer as IDataObject;
-	const names = [answer, data].filter(isObject).flatMap(Object.keys).slice(0, 20);
-	return new Failure(path ? 'file.notAtPath' : 'file.none', { path, properties: names.join(', ') });
+/** Returns the start of a body as text without blanks before it, and a stream of the whole body. */
+async function peek(
+	body: Readable,
+	connection: Connection,
+): Promise<{ start: string; whole: Readable }> {
+	const chunks = readChunks(body, connection);
+	let head = Buffer.alloc(0);
+	let start = '';
+	try {
+		// A file may come slowly, byte for byte.
+		while (start === '' && head.length < LONGEST_BLANK) {
+			const { value, done } = await chunks.next();
+			if (done) break;
+			head = Buffer.concat([head, value]);
+			// Half a character at the end is left out, such as half a byte order mark.
+			start = new TextDecoder().decode(head, { stream: true }).trimStart();
+		}
+	} catch (error) {
+		throw networkFailure(error, connection.signal, connection.host);
+	}
+	const all = async function* () {
+		yield head;
+		yield* chunks;
+	};
+	return { start, whole: toStream(all(), body) };
 }
 
-/** The name in a Content-Disposition header (RFC 6266), the extended one before the plain one. */
-function nameOf({ headers }: Received): string {
-	const header = String(headers['content-disposition'] ?? '');
-	const [, extended] = /filename\*\s*=\s*utf-8'[^']*'([^;]+)/i.exec(header) ?? [];
-	const [, quoted, bare] = /filename\s*=\s*(?:"([^"]*)"|([^;]+))/i.exec(header) ?? [];
-	return decoded(extended?.trim() ?? '') || quoted || bare?.trim() || '';
+/** Yields the chunks of a body, and ends its request when none comes within the time limit. */
+async function* readChunks(
+	body: Readable,
+	{ abort, http }: Connection,
+): AsyncGenerator<Uint8Array, void> {
+	let stopClock = limitTime(abort, http.timeout);
+	try {
+		for await (const chunk of body) {
+			// The time that n8n's store takes for a chunk does not count.
+			stopClock();
+			yield chunk as Uint8Array;
+			stopClock = limitTime(abort, http.timeout);
+		}
+	} finally {
+		stopClock();
+	}
 }
 
-/** A name that is no path, without what can't be seen or what Windows does not take, of at most 200 characters. */
-function safeName(name: string): string {
-	const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
-	return base
-		.replace(/[\p{C}<>:"|?*]/gu, '')
-		.replace(/^[.\s]+|[.\s]+$/g, '')
-		.slice(-200);
+type Chunks = AsyncIterable<Uint8Array> | Uint8Array[];
+
+/** Calls `Readable.from` of Node.js, which each class of streams inherits: nodes may not import `stream`. */
+function toStream(chunks: Chunks, { constructor }: Readable): Readable {
+	const { from } = constructor as unknown as { from(chunks: Chunks, options: object): Readable };
+	return from(chunks, { objectMode: false });
+}
+
+async function store(
+	file: Readable | Buffer,
+	headers: IDataObject,
+	settings: FileSettings,
+	{ abort, helpers, host, secrets, signal, stopClock }: Connection,
+): Promise<StoredFile> {
+	stopClock();
+	const isBuffer = Buffer.isBuffer(file);
+	if (isBuffer && holdsSecret(file.toString(), secrets)) throw new Failure('file.holdsSecret');
+	// Hidden after each change too: a name without its unsafe characters may hold a secret.
+	const hide = (text: string) => hideAndCut(text, secrets);
+	const name = hide(safeFileName(hide(readDisposition(headers).fileName)));
+	const type = hide(readMimeType(hideSecrets(headers, secrets)));
+	let lost: unknown;
+	if (!isBuffer) file.once('error', (error) => (lost = error));
+	try {
+		const binary = await helpers.prepareBinaryData(
+			file,
+			safeFileName(settings.fileName) || name || 'resume',
+			// n8n detects the type of a buffer itself.
+			type || (isBuffer ? undefined : 'application/octet-stream'),
+		);
+		const { fileName, mimeType } = binary;
+		return { json: { fileName, mimeType }, binary: { [settings.field]: binary } };
+	} catch (error) {
+		const { code } = error as { code?: string };
+		const notStored = new Failure('file.notStored', {}, { code });
+		const failure = lost ? networkFailure(lost, signal, host) : notStored;
+		// n8n may have left the body unread.
+		abort.abort();
+		throw failure;
+	}
 }

@@ -1,6 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
-import { pause } from '../../shared/pause';
+import { pause } from '../http/attempts';
 
 export interface Gate {
 	/** How many tasks may run at a time. */

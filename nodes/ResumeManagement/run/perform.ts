@@ -3,7 +3,7 @@ import { requestAnswer } from '../http/answer';
 import type { Credential } from '../http/credential';
 import { type AnswerBody, unconfirmedByStatus } from '../http/judge';
 import { exchange, type Sender } from '../http/send';
-import type { Answer } from '../output/shape';
+import type { Answer } from '../output/items';
 import type { Call, Operation } from './call';
 import type { Claims } from './claims';
 import { storeFile } from './file';

@@ -1,121 +1,98 @@
+import { Failure, type FailureId } from '../../shared/failure';
+import { EMAIL, idNames } from '../../shared/names';
+import { toSegment } from '../../shared/path';
 import { requestAnswer } from '../http/answer';
 import type { Credential } from '../http/credential';
-import { Failure } from '../../shared/failure';
-import { toSegment } from '../../shared/path';
 import type { HttpRequest, Sender } from '../http/send';
-import { readList } from './pages';
-import { EMAILS, folded, idNames, idOf, propertiesOf, textsIn } from '../output/records';
+import { idOf, plainEmail, textsNamed } from '../output/records';
 import type { UserByEmail } from './call';
+import { readList } from './pages';
 
-/** What the list of users says of e-mail addresses, in the form of {@link folded}. */
+/** The users of an account. */
 interface Directory {
 	users: number;
-	/** IDs of the users with an address; '' for one without a clear ID. */
+	/** For each e-mail address, the IDs of its users; '' for a user without a clear ID. */
 	ids: Map<string, Set<string>>;
 }
 
-/**
- * Finds users by their e-mail addresses, in the places where the picker finds these. The service has no
- * operation for that, so the list of users is read, once for all items of a run that share it.
- */
+/** Settings of a request that the item chooses. */
+type OwnSettings = Pick<HttpRequest, 'retries' | 'http'>;
+
+/** Finds users by their e-mail addresses. The service has no operation for that, so the list of users is read. */
 export class Users {
+	/** By all that the list depends on, so that the items of a run read it once. */
 	private readonly directories = new Map<string, Promise<Directory>>();
 
-	/** @param hint tells the user how the list ended */
 	constructor(
 		private readonly sender: Sender,
 		private readonly hint: (message: string) => void,
 	) {}
 
 	/**
-	 * @param credential of the account whose users are meant
-	 * @param request how the list is requested: items with other settings read it again
 	 * @returns the user's ID, percent-encoded
-	 * @throws Failure; what the item asks for was not sent then
+	 * @throws Failure; only the list was requested then
 	 */
-	async idOf(
-		user: UserByEmail,
-		credential: Credential,
-		request: Pick<HttpRequest, 'retries' | 'http'>,
-	): Promise<string> {
+	async findId(user: UserByEmail, credential: Credential, settings: OwnSettings): Promise<string> {
 		const { email, itemsPath, pagination } = user;
-		const key = JSON.stringify([credential.decrypted.data, itemsPath, pagination, request]);
-		let directory = this.directories.get(key);
-		if (!directory) {
-			directory = this.read(user, credential, request).catch((error: unknown) => {
-				throw error instanceof Failure ? unreadable(error) : error;
-			});
-			this.directories.set(key, directory);
-		}
-		return onlyId(await directory, folded(email));
+		const key = JSON.stringify([credential.decrypted.data, itemsPath, pagination, settings]);
+		const directory = this.directories.get(key) ?? this.read(user, credential, settings);
+		this.directories.set(key, directory);
+		return onlyId(await directory, plainEmail(email));
 	}
 
 	private async read(
 		{ itemsPath, pagination }: UserByEmail,
 		credential: Credential,
-		request: Pick<HttpRequest, 'retries' | 'http'>,
+		settings: OwnSettings,
 	): Promise<Directory> {
-		const settings = {
-			path: itemsPath,
-			name: 'users',
-			onlyByName: true,
-			advice: SET_USERS_PATH,
-			limit: Infinity,
-			simplify: true,
-			option: 'the option Users Pagination',
-		};
-		const { elements, hint } = await readList(pagination, settings, async (query) => {
-			return await requestAnswer(this.sender, credential, { ...LIST, query, ...request });
+		const users = await readList(pagination, { ...USERS, path: itemsPath }, async (query) => {
+			return await requestAnswer(this.sender, credential, { ...REQUEST, query, ...settings });
+		}).catch((error: unknown) => {
+			throw error instanceof Failure ? unreadable(error) : error;
 		});
-		if (hint) this.hint(hint);
-		return directoryOf(elements);
-	}
-}
-
-function directoryOf(elements: unknown[]): Directory {
-	const ids: Directory['ids'] = new Map();
-	for (const element of elements) {
-		const record = propertiesOf(element);
-		const id = idOf(record, 'users') ?? '';
-		for (const email of textsIn(record, EMAILS).map(folded)) {
-			ids.set(email, (ids.get(email) ?? new Set()).add(id));
+		if (users.hint) this.hint(users.hint);
+		const ids: Directory['ids'] = new Map();
+		for (const user of users.elements) {
+			const id = idOf(user, USERS.name) ?? '';
+			for (const email of textsNamed(user, EMAIL).map(plainEmail)) {
+				ids.set(email, (ids.get(email) ?? new Set()).add(id));
+			}
 		}
+		return { users: users.elements.length, ids };
 	}
-	return { users: elements.length, ids };
 }
 
-/** The list of users (partner API specification, §4.2). */
-const LIST = { method: 'GET', path: '/users', write: false, file: false } as const;
+/** The list of users (§4.2). */
+const REQUEST = { method: 'GET', path: '/users', write: false, file: false } as const;
+
+const USERS = {
+	name: 'users',
+	onlyByName: true,
+	simplify: true,
+	limit: Infinity,
+	option: 'the option Users Pagination',
+	advice:
+		'Set Users Path in Options to the place of the list, such as data.users. User → Get Many shows the answer whole, with Simplify off.',
+};
 
 function onlyId({ users, ids }: Directory, email: string): string {
-	const found = [...(ids.get(email) ?? [])];
-	if (found.length === 0) throw notFound('user.notFound', { users, emails: ids.size });
-	if (found.length > 1) {
-		const listed = found
-			.map((id) => id || '(none)')
-			.slice(0, 10)
-			.join(', ');
-		throw notFound('user.several', { count: found.length, ids: listed });
+	const [id, ...others] = ids.get(email) ?? [];
+	if (id === undefined) throw notSent('user.notFound', { users, emails: ids.size });
+	if (others.length > 0) {
+		const shown = [id, ...others].slice(0, 10).map((one) => one.slice(0, 64) || '(none)');
+		throw notSent('user.several', { count: others.length + 1, ids: shown.join(', ') });
 	}
-	const id = found[0] && toSegment(found[0]);
-	if (id) return id;
-	throw notFound('user.withoutId', { properties: idNames('users').join(', ') });
-}
-
-function notFound(
-	id: 'user.notFound' | 'user.several' | 'user.withoutId',
-	values: Record<string, string | number>,
-): Failure {
-	return new Failure(id, values, { mayHaveHappened: false });
+	const segment = id && toSegment(id);
+	if (segment) return segment;
+	throw notSent('user.withoutId', { properties: idNames(USERS.name).join(', ') });
 }
 
 function unreadable({ message, description, facts }: Failure): Failure {
-	return new Failure(
-		'user.listUnreadable',
-		{ reason: message, advice: description },
-		{ ...facts, mayHaveHappened: false, onHold: false },
-	);
+	const values = { reason: message, advice: description };
+	const known = { ...facts, mayHaveHappened: false, onHold: false };
+	return new Failure('user.listUnreadable', values, known);
 }
 
-const SET_USERS_PATH =
-	'Set Users Path in Options to the place of the list, such as data.users. User → Get Many shows the answer whole, with Simplify off.';
+function notSent(id: FailureId, values: Record<string, string | number>): Failure {
+	return new Failure(id, values, { mayHaveHappened: false });
+}

@@ -1,6 +1,6 @@
 import { identityOfRun } from '../../shared/engine';
 import { Failure, outcomeUnknown } from '../../shared/failure';
-import type { Answer } from '../output/shape';
+import type { Answer } from '../output/items';
 import type { Call } from './call';
 
 /**

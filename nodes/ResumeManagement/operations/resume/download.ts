@@ -36,7 +36,7 @@ export const download: Operation = {
 				default: '',
 				placeholder: 'e.g. data.file.url',
 				description:
-					"Where an answer in JSON holds the file's link, its content in base64, or its text. Leave it empty to find it under a usual name.",
+					"Where a JSON answer holds the file's link, base64 or text. If empty, the node tries a short list of names in the answer and its data.",
 			},
 		),
 	],
