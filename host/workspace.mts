@@ -43,10 +43,9 @@ export interface ExampleWorkflow {
 const workflowsFolder = join(projectRoot, 'workflows');
 
 /**
- * Puts into n8n what its user needs for a first run: the credentials, the data tables that the
- * examples don't make themselves, and every workflow of `workflows/`, with credentials and
- * sub-workflows set. What is there already, by name, is kept as it is; only the service's credential
- * follows it when its address changes.
+ * Puts into n8n what its user needs for a first run: the credentials, the data tables of the examples, and
+ * every workflow of `workflows/`, with credentials and sub-workflows set. What is there already, by name, is
+ * kept as it is; only the service's credential follows it when its address changes.
  *
  * @param api signed in as the owner
  * @param adapt changes the nodes of an example for an n8n that can't run them as they are
@@ -114,7 +113,7 @@ async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promis
 	return credentials;
 }
 
-/** Makes the tables that the example workflows write to, where they are missing. */
+/** Creates the tables of the example workflows that are missing. */
 async function prepareDataTables(api: EditorApi): Promise<void> {
 	const existing = await api.listDataTables();
 	for (const [name, types] of Object.entries(dataTables)) {

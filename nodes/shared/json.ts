@@ -56,7 +56,7 @@ export function parseJson(text: string): { value: unknown } | { problem: JsonPro
 		return context?.source;
 	};
 	try {
-		const value: unknown = MAY_ROUND.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
+		const value: unknown = mayRound(text) ? JSON.parse(text, exactly) : JSON.parse(text);
 		return isRounded ? { problem: 'digitsLost' } : { value };
 	} catch {
 		return { problem: 'notJson' };
@@ -69,25 +69,43 @@ const MOST_VALUES = 500_000;
 /** Levels. n8n itself fails on an item with thousands of nested levels. */
 const DEEPEST = 500;
 
-const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
-
 function isTooLarge(text: string): boolean {
-	let values = 0;
-	let depth = 0;
-	let deepest = 0;
-	for (let at = 0; at < text.length; at++) {
-		const code = text.charCodeAt(at);
-		if (code === COMMA) values++;
-		else if (code === BRACKET || code === BRACE) {
-			values++;
-			deepest = Math.max(deepest, ++depth);
-		} else if (code === BRACKET + 2 || code === BRACE + 2) depth--;
-	}
-	return values > MOST_VALUES || deepest > DEEPEST;
+	const opened = countOf(text, '[') + countOf(text, '{');
+	if (opened + countOf(text, ',') > MOST_VALUES) return true;
+	return opened > DEEPEST && depthOf(text) > DEEPEST;
 }
 
-/** A number that JavaScript may round: it has 16 digits, or an exponent. */
-const MAY_ROUND = /(?:^|[[:,\s])-?(?:[\d.]{16}|[\d.]+e)/i;
+/** Counts a character up to the bound, by a search that is fast in long texts. */
+function countOf(text: string, character: string): number {
+	let count = 0;
+	let at = text.indexOf(character);
+	while (at >= 0 && count <= MOST_VALUES) {
+		count++;
+		at = text.indexOf(character, at + 1);
+	}
+	return count;
+}
+
+function depthOf(text: string): number {
+	let depth = 0;
+	let deepest = 0;
+	for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+		depth += bracket === '[' || bracket === '{' ? 1 : -1;
+		deepest = Math.max(deepest, depth);
+	}
+	return deepest;
+}
+
+/** A number that JavaScript may round, as it has 16 digits or an exponent; or a part of a text that looks like one. */
+const LONG_NUMBER = /(?<![^[:,\s])-?\d(?:[\d.]{15}|[\d.]{0,15}e)[\d.e+-]*/gi;
+
+/** Whether a text has a number that JavaScript rounds: parsing with the numbers' source takes ten times as long. */
+function mayRound(text: string): boolean {
+	for (const [source] of text.matchAll(LONG_NUMBER)) {
+		if (!keepsDigits(Number(source), source)) return true;
+	}
+	return false;
+}
 
 /** Digits that each number keeps in JavaScript. */
 const KEPT_DIGITS = 15;

@@ -29,7 +29,7 @@ const canvasOnly = `
 const withPictures = process.env.UPDATE_SCREENSHOTS === '1' ? it : it.skip;
 
 withPictures(
-	'shows each example whole, with no node on a note',
+	'shows each example whole, each node on the note of its section, and each note full of its text',
 	async () => {
 		const { width, height } = size;
 		await page.setViewportSize({
@@ -43,8 +43,15 @@ withPictures(
 			await page.keyboard.press('1');
 			const boxes = await settled(nodes);
 			const notes = await settled(page.getByTestId('sticky'));
-			const onNotes = boxes.filter((box) => notes.some((note) => overlap(box, note)));
-			expect([file, onNotes]).toEqual([file, []]);
+			const [, ...sections] = notes;
+			const stray = boxes.filter((box) => {
+				const under = notes.filter((note) => overlap(box, note));
+				return under.length !== 1 || !sections.some((section) => contains(section, box));
+			});
+			expect([file, stray]).toEqual([file, []]);
+			const [main, ...others] = await fillings();
+			expect([file, main]).toEqual([file, expect.closeTo(0.92, 1)]);
+			expect([file, others.filter((filling) => filling > 1)]).toEqual([file, []]);
 			const outside = [...boxes, ...notes].filter((box) => !within(box, clip));
 			expect([file, outside]).toEqual([file, []]);
 			await mkdir(galleryFolder, { recursive: true });
@@ -76,6 +83,27 @@ async function settled(elements: Locator): Promise<Box[]> {
 	}
 }
 
+/** How far down its note the text of each goes, 1 being the lower edge; first the main one. */
+async function fillings(): Promise<number[]> {
+	return await page.getByTestId('sticky').evaluateAll((notes) =>
+		notes.map((note) => {
+			const { top, height } = note.getBoundingClientRect();
+			const blocks = note.querySelectorAll('p, li, h2, h3, table');
+			const bottoms = Array.from<typeof note, number>(
+				blocks,
+				(block) => block.getBoundingClientRect().bottom,
+			);
+			return (Math.max(...bottoms) - top) / height;
+		}),
+	);
+}
+
+const contains = (outer: Box, inner: Box) =>
+	inner.left >= outer.left &&
+	inner.top >= outer.top &&
+	inner.right <= outer.right &&
+	inner.bottom <= outer.bottom;
+
 const overlap = (one: Box, other: Box) =>
 	one.left < other.right &&
 	other.left < one.right &&
@@ -95,11 +123,11 @@ it('shows what an event did that was sent by the sandbox', async () => {
 	const succeeded = page
 		.getByTestId('canvas-node')
 		.filter({ has: page.getByTestId('canvas-node-status-success') });
-	await succeeded.filter({ hasText: 'Save verdict' }).waitFor();
+	await succeeded.filter({ hasText: 'Save row' }).waitFor();
 	const names = await succeeded.evaluateAll((nodes) =>
 		nodes.map((node) => node.getAttribute('data-node-name')),
 	);
-	expect(names).toEqual(['Section saved', 'Score', 'Score too low?', 'Needs work', 'Save verdict']);
+	expect(names).toEqual(['Section saved', 'Score', 'Row', 'Save row']);
 	// Without n8n's sidebar and its log.
 	const clip = { x: 42, y: 0, width: 1358, height: 700 };
 	await renewScreenshot(page, 'receive-events', { clip });

@@ -14,7 +14,7 @@ import {
 	type OwnInstance,
 } from './instance.mts';
 
-/** The nightly sync in a real n8n, whatever happens to it. */
+/** Both syncs in a real n8n, whatever happens to them. What names none is of the large one. */
 
 /** With 2.5 resumes each. */
 const users = 12;
@@ -22,14 +22,20 @@ const users = 12;
 jest.setTimeout(300_000);
 
 let instance: OwnInstance;
-let id: string;
+/** The ID of each sync, by its file. */
+let ids: Record<Sync, string>;
 let batchId: string;
+
+/** The Data Table of each sync. */
+const tables = { 'nightly-sync': 'Synced resumes', 'large-sync': 'Resume copies' };
+type Sync = keyof typeof tables;
+const syncs = Object.keys(tables) as Sync[];
 
 beforeAll(async () => {
 	instance = await startInstance({}, users);
 	const { exampleId } = await addExamples(instance);
-	id = exampleId('nightly-sync');
-	batchId = exampleId('nightly-sync-batch');
+	ids = { 'nightly-sync': exampleId('nightly-sync'), 'large-sync': exampleId('large-sync') };
+	batchId = exampleId('large-sync-batch');
 	instance.query('PRAGMA foreign_keys = OFF');
 	await settings({ usersPerBatch: 4 });
 }, startMilliseconds);
@@ -38,8 +44,9 @@ afterAll(async () => await instance?.close(), 60_000);
 
 beforeEach(() => instance.sandbox.faults.clear());
 
-/** Changes a node of the sync. */
+/** Changes a node of the large sync. */
 async function change(name: string, edit: (node: INode) => INode): Promise<void> {
+	const id = ids['large-sync'];
 	const { nodes } = await instance.api.readWorkflow(id);
 	await instance.api.updateWorkflow(id, {
 		nodes: nodes.map((node) => (node.name === name ? edit(node) : node)),
@@ -49,11 +56,12 @@ async function change(name: string, edit: (node: INode) => INode): Promise<void>
 const settings = async (values: Record<string, unknown>) =>
 	await change('Settings', (node) => withValues(node, values));
 
-const start = async () => await instance.api.runWorkflow(id, 'Every night');
+const start = async (which: Sync = 'large-sync') =>
+	await instance.api.runWorkflow(ids[which], 'Every night');
 
 const ended = async (run: string) => await instance.api.waitForExecution(run, 110_000);
 
-const sync = async () => await ended(await start());
+const sync = async (which?: Sync) => await ended(await start(which));
 
 /** The night's row, as the last step has written it. */
 const outcome = (execution: Execution) => outputOf(execution, 'Summary')[0]?.json;
@@ -62,10 +70,10 @@ const outcome = (execution: Execution) => outputOf(execution, 'Summary')[0]?.jso
 const deleteRunningRuns = async () => await instance.deleteRows('Sync nights', 'state', 'running');
 
 /** The table has a row of each resume as the service has it now, beside those marked as gone. */
-async function expectInStep(): Promise<void> {
+async function expectInStep(which: Sync = 'large-sync'): Promise<void> {
 	const line = ({ resumeId, userId, title, score }: Record<string, unknown>) =>
 		[resumeId, userId, title, score].join(' | ');
-	const rows = await instance.readTable('Synced resumes');
+	const rows = await instance.readTable(tables[which]);
 	const store = new Store(instance.sandbox.database);
 	const resumes = instance.query('SELECT id FROM resumes').map(({ id }) => {
 		const resume = store.findResume(String(id)) as Resume;
@@ -73,7 +81,7 @@ async function expectInStep(): Promise<void> {
 	});
 	expect(
 		rows
-			.filter(({ gone }) => gone === null)
+			.filter(({ gone }) => (gone ?? null) === null)
 			.map(line)
 			.sort(),
 	).toEqual(resumes.sort());
@@ -82,41 +90,45 @@ async function expectInStep(): Promise<void> {
 const runs = Number(process.env.SYNC_RUNS ?? 0);
 
 /** `SYNC_RUNS=20 npm run test:host -- sync` takes longer and looks further. */
-it('ends with one row a resume and the right score, whatever was killed or failed before', async () => {
-	const paths = fc.constantFrom('/user/*', '/resume/*', '/user/user-007/*');
-	const nightly = fc.record({
-		/** Changed since the night before: one of so many. */
-		changed: fc.integer({ min: 2, max: 20 }),
-		failing: fc.array(paths, { maxLength: 2 }),
-		failures: fc.integer({ min: 1, max: 12 }),
-		/** n8n is killed after so many requests, where they are so many. */
-		killedAfter: fc.integer({ min: 1, max: 60 }),
-	});
-	let serial = 0;
-	const write = 'UPDATE sections SET content = content || ? WHERE position = 0 AND rowid % ? = 0';
-	const nights = fc.array(nightly, { minLength: 1, maxLength: runs > 0 ? 3 : 1 });
-	await fc.assert(
-		fc.asyncProperty(nights, async (script) => {
-			for (const { changed, failing, failures, killedAfter } of script) {
-				instance.query(write, ` - ${serial++} more words`, changed);
-				for (const path of failing) {
-					const answer = { status: 404, body: '' };
-					instance.sandbox.faults.add({ path, times: failures, answer });
+it.each(syncs)(
+	'%s ends with one right row a resume, whatever was killed or failed',
+	async (which) => {
+		const paths = fc.constantFrom('/user/*', '/resume/*', '/user/user-007/*');
+		const nightly = fc.record({
+			/** Changed since the night before: one of so many. */
+			changed: fc.integer({ min: 2, max: 20 }),
+			failing: fc.array(paths, { maxLength: 2 }),
+			failures: fc.integer({ min: 1, max: 12 }),
+			/** n8n is killed after so many requests, where they are so many. */
+			killedAfter: fc.integer({ min: 1, max: 60 }),
+		});
+		let serial = 0;
+		const write = 'UPDATE sections SET content = content || ? WHERE position = 0 AND rowid % ? = 0';
+		const nights = fc.array(nightly, { minLength: 1, maxLength: runs > 0 ? 3 : 1 });
+		await fc.assert(
+			fc.asyncProperty(nights, async (script) => {
+				for (const { changed, failing, failures, killedAfter } of script) {
+					instance.query(write, ` - ${serial++} more words`, changed);
+					for (const path of failing) {
+						const answer = { status: 404, body: '' };
+						instance.sandbox.faults.add({ path, times: failures, answer });
+					}
+					await night(which, killedAfter);
+					instance.sandbox.faults.clear();
 				}
-				await night(killedAfter);
-				instance.sandbox.faults.clear();
-			}
-			expect((await sync()).status).toBe('success');
-			await expectInStep();
-		}),
-		{ numRuns: Math.max(1, runs), endOnFailure: true },
-	);
-}, 1_200_000);
+				expect((await sync(which)).status).toBe('success');
+				await expectInStep(which);
+			}),
+			{ numRuns: Math.max(1, runs), endOnFailure: true },
+		);
+	},
+	1_200_000,
+);
 
-async function night(killedAfter: number): Promise<void> {
+async function night(which: Sync, killedAfter: number): Promise<void> {
 	const { requests } = instance.sandbox;
 	requests.length = 0;
-	const run = await start();
+	const run = await start(which);
 	while (requests.length < killedAfter) {
 		await sleep(50);
 		const { status } = await instance.api.readExecution(run);
@@ -127,12 +139,32 @@ async function night(killedAfter: number): Promise<void> {
 	await deleteRunningRuns();
 }
 
-it('lists what failed, and tries it again in the next run', async () => {
-	const answer = { status: 404, body: '' };
+/** Lets three reads fail, of which each resume has something to score. */
+function failThree(): void {
 	instance.query("UPDATE sections SET content = content || ' once more' WHERE position = 0");
 	for (const path of ['/user/user-001/resumes', '/resume/resume-010', '/resume/resume-020/score']) {
-		instance.sandbox.faults.add({ path, answer });
+		instance.sandbox.faults.add({ path, answer: { status: 404, body: '' } });
 	}
+}
+
+it('nightly-sync saves the rest of what it reads, and scores only what has changed', async () => {
+	failThree();
+	const failed = await sync('nightly-sync');
+	instance.sandbox.faults.clear();
+	expect(failed.data.resultData.error?.message.split('\n')).toEqual([
+		expect.stringMatching(/^Their resumes of user-001: .*nothing at this address/),
+		expect.stringMatching(/^Whole resume of resume-010: .*nothing at this address/),
+		expect.stringMatching(/^Score of resume-020: .*nothing at this address/),
+	]);
+	for (const scored of [3, 0]) {
+		const execution = await sync('nightly-sync');
+		expect([execution.status, outputOf(execution, 'Score').length]).toEqual(['success', scored]);
+		await expectInStep('nightly-sync');
+	}
+});
+
+it('lists what failed, and tries it again in the next run', async () => {
+	failThree();
 	const first = await sync();
 	instance.sandbox.faults.clear();
 	expect(first.status).toBe('error');
@@ -151,13 +183,13 @@ it('lists what failed, and tries it again in the next run', async () => {
 });
 
 it('saves what has changed, whatever the order of its fields', async () => {
-	const before = await instance.readTable('Synced resumes');
+	const before = await instance.readTable('Resume copies');
 	const unchanged = await sync();
 	expect(outcome(unchanged)).toMatchObject({ resumes: before.length, saved: 0 });
-	expect(await instance.readTable('Synced resumes')).toEqual(before);
+	expect(await instance.readTable('Resume copies')).toEqual(before);
 	// Of each of three batches, the night keeps one item, however many resumes there are.
 	const batches = unchanged.data.resultData.runData['Sync a batch']!;
-	expect(batches.map(({ data }) => data?.main?.[0]?.length)).toEqual([3]);
+	expect(batches.map(({ data }) => data?.main?.[0]?.length)).toEqual([1, 1, 1]);
 
 	instance.query("UPDATE sections SET content = 'Rewritten.' WHERE resume_id = 'resume-020'");
 	// The same content, in another order and with another `updated`.
@@ -171,7 +203,7 @@ it('saves what has changed, whatever the order of its fields', async () => {
 	instance.sandbox.faults.add({ path: '/resume/resume-021', answer: { status: 200, body } });
 	expect(outcome(await sync())).toMatchObject({ saved: 1, failures: 0 });
 	const hashes = new Set(before.map(({ hash }) => hash));
-	const after = await instance.readTable('Synced resumes');
+	const after = await instance.readTable('Resume copies');
 	expect(after.filter(({ hash }) => !hashes.has(hash))).toMatchObject([{ resumeId: 'resume-020' }]);
 	expect(after).toHaveLength(before.length);
 });
@@ -203,8 +235,8 @@ describe('two runs at the same time', () => {
 	});
 
 	it('leaves one row of each resume a night later, even where both go on', async () => {
-		for (const { userId } of await instance.readTable('Synced resumes')) {
-			await instance.deleteRows('Synced resumes', 'userId', String(userId));
+		for (const { userId } of await instance.readTable('Resume copies')) {
+			await instance.deleteRows('Resume copies', 'userId', String(userId));
 		}
 		const both: string[] = [];
 		while (both.length < 2) {
@@ -222,7 +254,7 @@ describe('two runs at the same time', () => {
 
 describe('what is gone from the service', () => {
 	const goneOf = async (resumeId: string) =>
-		(await instance.readTable('Synced resumes')).find((row) => row.resumeId === resumeId)?.gone;
+		(await instance.readTable('Resume copies')).find((row) => row.resumeId === resumeId)?.gone;
 	const move = (resumes: string, user: string) =>
 		instance.query(`UPDATE resumes SET user_id = ${user} WHERE ${resumes}`);
 
@@ -274,7 +306,7 @@ describe('what is gone from the service', () => {
 		// The row that it had with the other user is marked as gone, and goes with the next night.
 		await sync();
 		await expectInStep();
-		const rows = await instance.readTable('Synced resumes');
+		const rows = await instance.readTable('Resume copies');
 		expect(rows.filter(({ resumeId }) => resumeId === 'resume-001')).toHaveLength(1);
 	});
 });
@@ -353,9 +385,11 @@ describe('bad input', () => {
 	});
 });
 
-it('is activated, with the workflow that it calls', async () => {
+it('are activated, with the workflow that one calls', async () => {
 	// What a published workflow calls has to be published, too; n8n 1 neither asks for it nor allows it.
 	if (tested !== '1') await instance.api.activateWorkflow(batchId);
-	await instance.api.activateWorkflow(id);
-	expect((await instance.api.readWorkflow(id)).active).toBe(true);
+	for (const id of Object.values(ids)) {
+		await instance.api.activateWorkflow(id);
+		expect((await instance.api.readWorkflow(id)).active).toBe(true);
+	}
 });

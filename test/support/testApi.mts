@@ -128,6 +128,20 @@ export class TestApi extends EditorApi {
 		return executions;
 	}
 
+	/** Every workflow in which n8n 2 finds something that a later version removes, with n8n's name of it. */
+	async migrationReport(version: string) {
+		type Rules = { report: { workflowResults: Array<{ ruleId: string }> } };
+		type Rule = { affectedWorkflows: Array<{ id: string }> };
+		const path = '/rest/breaking-changes/report';
+		const { report } = await this.send<Rules>('POST', `${path}/refresh?version=${version}`);
+		const found: Array<{ ruleId: string; workflowId: string }> = [];
+		for (const { ruleId } of report.workflowResults) {
+			const { affectedWorkflows } = await this.send<Rule>('GET', `${path}/${ruleId}`);
+			found.push(...affectedWorkflows.map(({ id }) => ({ ruleId, workflowId: id })));
+		}
+		return found;
+	}
+
 	async listPackages(): Promise<CommunityPackage[]> {
 		return await this.send('GET', '/rest/community-packages');
 	}
