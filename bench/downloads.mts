@@ -6,9 +6,9 @@ import { allItems, httpRequest, ours } from './workflows.mts';
 const theDisk =
 	'Both nodes stream to the same disk, whose speed differs more from round to round than one node from the other.';
 
-/** Files, to n8n's store in the filesystem. */
+/** Compares downloads to n8n's store in the filesystem. */
 export async function downloads(bench: Bench, files: number, size: number): Promise<Row[]> {
-	// What earlier runs have left in memory would hide how much these need.
+	// A fresh process, because memory of earlier runs would hide the growth.
 	await bench.instance.restart();
 	const { baseUrl, credentials } = await access(bench, 0);
 	const prefix = `${size}MB-`;
@@ -31,7 +31,7 @@ export async function downloads(bench: Bench, files: number, size: number): Prom
 	});
 	const title = files === 1 ? `Download ${size} MB` : `Download ${files} files of ${size} MB`;
 	const growth = (runs: Run[]) => runs.map(({ growthMegabytes }) => growthMegabytes);
-	// One large file shows what many small ones hide.
+	// Many small files hide whether memory grows with the size of a file.
 	const guards = files === 1;
 	return [
 		{

@@ -11,14 +11,14 @@ import { owner } from '../host/workspace.mts';
 import { memory, resetPeak } from './memory.mts';
 
 export interface Run {
-	/** Time of the measured nodes, as n8n itself has stored it with the execution. */
+	/** Time of the measured nodes, as n8n stores it with the execution. */
 	milliseconds: number;
-	/** Highest resident memory of n8n's process during the run, and how much more that is than before. */
+	/** Highest resident memory of n8n's process during the run, and its growth. */
 	peakMegabytes: number;
 	growthMegabytes: number;
 }
 
-/** A workflow that begins with the manual trigger `Start`, and the nodes whose time counts. */
+/** A workflow that starts with the manual trigger `Start`, and the nodes to measure. */
 export interface Measured {
 	workflow: WorkflowDefinition;
 	nodes: string[];
@@ -32,7 +32,7 @@ const env = {
 
 export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
-/** A fresh n8n 2 with the packed package. */
+/** Starts a fresh n8n 2 with the packed package. */
 export async function startInstance() {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-bench-'));
 	const userFolder = join(folder, 'n8n');
@@ -55,7 +55,7 @@ export async function startInstance() {
 			return { [definition.type]: { id, name } };
 		},
 
-		/** Runs a new workflow, and removes the files that it has stored. */
+		/** Runs a new workflow, and deletes the files that it stored. */
 		async run({ workflow, nodes }: Measured): Promise<Run> {
 			const { api, n8n } = instance;
 			const { id } = await api.createWorkflow(workflow);
@@ -75,8 +75,8 @@ export async function startInstance() {
 		},
 
 		/**
-		 * Replaces n8n's process by a fresh one.
-		 * @param more environment variables of n8n, for this process alone
+		 * Restarts n8n.
+		 * @param more environment variables of n8n, until the next restart
 		 */
 		async restart(more?: Record<string, string>): Promise<void> {
 			await instance.n8n.stop();

@@ -2,7 +2,7 @@ import { runCommand } from '../host/command.mts';
 import { projectRoot } from '../host/paths.mts';
 import type { Row } from './report.mts';
 
-/** Writes the milliseconds that a process, which has n8n-workflow as n8n has, takes for the package. */
+/** Prints the milliseconds in which a process loads the package. Like n8n, it has loaded n8n-workflow before. */
 const loadAll = `
 	const { n8n } = require('./package.json');
 	require('n8n-workflow');
@@ -10,7 +10,7 @@ const loadAll = `
 	for (const file of [...n8n.nodes, ...n8n.credentials]) require('./' + file);
 	process.stdout.write(String(performance.now() - started));`;
 
-/** What n8n pays for the package at its start. */
+/** Measures how much longer n8n's start takes with the package. */
 export async function loading(processes: number): Promise<Row> {
 	const ours: number[] = [];
 	for (let count = 0; count < processes; count++) {

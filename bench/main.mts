@@ -1,6 +1,6 @@
 /**
- * Compares this package with n8n's own nodes in a real n8n: `npm run bench`, for some minutes, which
- * writes docs/benchmarks.md, or `npm run bench -- --quick`, which only tells.
+ * Compares this package with n8n's own nodes in a real n8n. `npm run bench` writes its table to docs/scaling.md.
+ * `npm run bench -- --quick` takes fewer rounds, and only prints the table.
  */
 import { parseArgs } from 'node:util';
 import { buildPackage } from '../host/build.mts';
@@ -14,12 +14,12 @@ import { upgrades } from './upgrades.mts';
 import { isFailed, tableOf, writeReport, type Row } from './report.mts';
 import { startService } from './service.mts';
 
-/** n8n/dist/webhooks/live-webhooks.js, webhookPhaseNeedsIsolate, of n8n 2.41. */
+/** Source: webhookPhaseNeedsIsolate in n8n/dist/webhooks/live-webhooks.js of n8n 2.41. */
 const isolateOfTriggers =
-	'n8n makes a sandbox for expressions (an isolate) for each request to a trigger, but not for its own Webhook node. An isolate is also made to read the credential and to execute, so that an event costs ours three and the Webhook node two, which makes 0.67. The lines with an isolate for both compare the nodes themselves.';
+	'for each event, n8n makes three isolates for expressions with this trigger, and two with its own Webhook node. N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE removes the difference.';
 
 const waiting =
-	'1,000 reads at 32 side by side wait 3.1 seconds by themselves, as the floor shows. HTTP Request has them all open at once, and on a machine that is fast enough takes less than that.';
+	'1,000 reads of 100 ms, 32 side by side, take at least 3.1 seconds. HTTP Request has all of them open at once.';
 
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values;
 const report = reportTo(process.stderr);
@@ -59,7 +59,7 @@ try {
 	await step('Downloading a large file', async () => await downloads(bench, 1, quick ? 256 : 1024));
 	await events(100, '', isolateOfTriggers);
 	if (!quick) {
-		// Last of those in one process, since 5,000 items at once leave it with a large heap.
+		// Last in this process: 5,000 items at once leave a large heap.
 		await fast(1);
 		const few = await fast(100);
 		rows.push(linearity(few, 100, await fast(5_000), 5_000));
@@ -67,7 +67,7 @@ try {
 		await step('Memory', async () => await memoryOfReads(fewer, 10_000));
 	}
 	await step('Loading', async () => await loading(11));
-	// Both triggers on an equal footing: n8n's own Webhook node gets an isolate as well.
+	// n8n's own Webhook node gets an isolate too, so that the nodes themselves are compared.
 	await instance.restart({ N8N_EXPRESSION_ENGINE_ALLOW_WEBHOOK_ISOLATE_SKIP: 'false' });
 	await events(100, ', an isolate for both');
 	// As docs/scaling.md recommends.

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** A process's resident memory now and at its highest, in megabytes, as Linux counts it. */
+/** Reads a process's resident memory, now and at its highest, in megabytes (Linux). */
 export async function memory(pid: number): Promise<{ resident: number; peak: number }> {
 	const status = await readFile(`/proc/${pid}/status`, 'utf8');
 	const megabytes = (name: string) =>
@@ -8,7 +8,7 @@ export async function memory(pid: number): Promise<{ resident: number; peak: num
 	return { resident: megabytes('VmRSS'), peak: megabytes('VmHWM') };
 }
 
-/** Seconds of processor time that a process has used, as Linux counts it: `man 5 proc_pid_stat`. */
+/** Reads the seconds of processor time that a process has used (Linux, `man 5 proc_pid_stat`). */
 export async function processorSeconds(pid: number): Promise<number> {
 	const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
 	const [user, system] = stat
@@ -19,7 +19,7 @@ export async function processorSeconds(pid: number): Promise<number> {
 	return (Number(user) + Number(system)) / ticksASecond;
 }
 
-/** Lets Linux count a process's highest memory from now on: `man 5 proc_pid_clear_refs`. */
+/** Resets a process's highest memory (Linux, `man 5 proc_pid_clear_refs`). */
 export async function resetPeak(pid: number): Promise<void> {
 	await writeFile(`/proc/${pid}/clear_refs`, '5');
 }

@@ -1,6 +1,6 @@
 /**
- * Measures n8n's queue mode, with the processes of the queue tests: `npm run bench:queue`, for some
- * minutes. docs/scaling.md shows what it prints.
+ * Measures n8n's queue mode with the processes of the queue tests (`npm run bench:queue`). docs/scaling.md has its
+ * figures.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { buildPackage } from '../host/build.mts';
@@ -17,7 +17,7 @@ import { startTopology, type QueueProcess, type Topology } from '../test/queue/t
 import { userGet } from '../test/support/parameters.mts';
 import { summarize } from './report.mts';
 
-/** A line of the table that is printed at the end. */
+/** A line of the printed table. */
 type Line = [measured: string, result: string];
 
 await buildPackage(reportTo(process.stderr));
@@ -54,7 +54,7 @@ async function oneWorker(topology: Topology): Promise<Line[]> {
 	const [worker, spare] = topology.workers as [QueueProcess, QueueProcess];
 	await spare.n8n.stop();
 	const measured: Line[] = [];
-	// The last is what all other processes have.
+	// All other processes have the last value.
 	for (const lazy of ['false', 'true']) {
 		await worker.n8n.stop();
 		await worker.startAgain({ N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: lazy });
@@ -90,14 +90,14 @@ async function succeeded(topology: Topology, workflowId: string, count: number) 
 	throw new Error(`Not ${count} executions have succeeded: ${JSON.stringify(counts)}`);
 }
 
-/** From the start of the first execution to the end of the last. */
+/** Returns the rate from the start of the first execution to the end of the last. */
 function perSecond(units: number, executions: Execution[]): string {
 	const first = Math.min(...executions.map(({ startedAt }) => startedAt!.getTime()));
 	const last = Math.max(...executions.map(({ stoppedAt }) => stoppedAt!.getTime()));
 	return `${((units * 1_000) / (last - first)).toFixed()} a second`;
 }
 
-/** What PostgreSQL holds of an execution's data, on average. */
+/** Returns the average size of an execution's data in PostgreSQL. */
 async function storedKilobytes({ query }: Topology, workflowId: string): Promise<number> {
 	const [row] = await query<{ kilobytes: string }>(
 		`SELECT avg(length(data)) / 1024 AS kilobytes FROM execution_data

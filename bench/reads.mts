@@ -3,7 +3,7 @@ import { access, compare, defaultParallel, inRounds, type Bench } from './rounds
 import type { Guard, Row } from './report.mts';
 import { allItems, httpRequest, ours } from './workflows.mts';
 
-/** Reads, whose time is mostly that of expressions and credentials. */
+/** Compares reads, which spend most of their time on expressions and credentials. */
 export async function reads(
 	bench: Bench,
 	items: number,
@@ -20,13 +20,13 @@ export async function reads(
 	});
 }
 
-/** How long n8n leaves another request waiting while it reads answers that are long and slow to search. */
+/** Measures how long another request to n8n waits while n8n reads long answers that are slow to search. */
 export async function longestWait(bench: Bench, items: number): Promise<Row> {
 	const { instance, rounds } = bench;
-	// A heap that earlier runs have filled takes longer to clear of garbage.
+	// A fresh process, because garbage collection takes longer after other runs.
 	await instance.restart();
 	const { own } = await readers(bench, 0);
-	// Stored, the answers would keep n8n itself busy.
+	// Storing the answers would keep n8n busy as well.
 	const measured = allItems(own({ fieldsToReturn: 'email' }), items, 'slow-');
 	const wait = async () => {
 		let longest = 0;
@@ -50,7 +50,7 @@ export async function longestWait(bench: Bench, items: number): Promise<Row> {
 	};
 }
 
-/** How little the time for an item depends on how many there are. */
+/** Compares the time for an item of a long run with that of a short run. */
 export function linearity(few: Row, fewItems: number, many: Row, manyItems: number): Row {
 	const perItem = (figures: number[], items: number) => figures.map((ms) => (ms * 1000) / items);
 	return {
@@ -62,7 +62,7 @@ export function linearity(few: Row, fewItems: number, many: Row, manyItems: numb
 	};
 }
 
-/** Peak memory, each time in a fresh process of n8n. */
+/** Measures peak memory, in a fresh n8n for each run. */
 export async function memoryOfReads(bench: Bench, items: number): Promise<Row> {
 	const { instance, rounds } = bench;
 	const { own, http } = await readers(bench, 5);

@@ -8,31 +8,31 @@ import type { Instance, Measured, Run } from './instance.mts';
 import type { Guard, Row } from './report.mts';
 import type { Service } from './service.mts';
 
-/** What every comparison needs. */
+/** Resources of every comparison. */
 export interface Bench {
 	instance: Instance;
 	service: Service;
 	rounds: number;
 }
 
-/** What a run asks of the service, for a client that does nothing else. */
+/** Requests of a run, for a client that does nothing else. */
 interface Requests {
 	count: number;
-	/** How many are open at the same time. */
+	/** Number of requests that are open at the same time. */
 	parallel: number;
 	url(index: number): string;
 	/** Sent as JSON by POST. */
 	body?: object;
-	/** Where answers are stored as files; they are parsed as JSON without it. */
+	/** Folder to store the answers in as files; undefined to parse them as JSON. */
 	folder?: string;
 }
 
-/** Requests that our node has open at the same time where the user sets no other number. */
+/** Default of Max Parallel Requests. */
 export const defaultParallel = 32;
 
 export const webhookSecret = 'secret';
 
-/** @param latency milliseconds of the service for an answer */
+/** @param latency milliseconds until the service answers */
 export async function access({ instance, service }: Bench, latency: number) {
 	const baseUrl = service.baseUrl(latency);
 	const credentials = await instance.credential({
@@ -45,7 +45,7 @@ export async function access({ instance, service }: Bench, latency: number) {
 
 export const times = (runs: Run[]) => runs.map(({ milliseconds }) => milliseconds);
 
-/** What is held against what, and what a client alone takes. */
+/** Contenders, and the requests of a client that does nothing else. */
 interface Comparison extends Guard {
 	title: string;
 	ours: Measured;
@@ -53,7 +53,7 @@ interface Comparison extends Guard {
 	floor?: Requests;
 }
 
-/** Times of our node and of n8n's. */
+/** Compares the times of our node and n8n's. */
 export async function compare(bench: Bench, comparison: Comparison): Promise<Row> {
 	const { ours, theirs, floor, ...row } = comparison;
 	const [own, other] = await alternate(bench, [ours, theirs]);
@@ -61,13 +61,13 @@ export async function compare(bench: Bench, comparison: Comparison): Promise<Row
 	return { ...row, unit: 'ms', ours: times(own!), theirs: times(other!), floor: alone };
 }
 
-/** Runs of each workflow, side by side in each round. */
+/** Runs each workflow once a round. */
 export async function alternate({ instance, rounds }: Bench, all: Measured[]): Promise<Run[][]> {
 	const contenders = all.map((measured) => async () => await instance.run(measured));
 	return await inRounds(rounds, contenders);
 }
 
-/** Milliseconds that Node.js alone takes for requests, each on a connection of its own, by round. */
+/** Measures the milliseconds of Node.js alone, with a new connection for each request. */
 export async function floors({ rounds }: Bench, requests: Requests): Promise<number[]> {
 	const floor = async () => {
 		const started = performance.now();
@@ -97,7 +97,7 @@ async function send({ url, body, folder }: Requests, index: number): Promise<voi
 	await rm(file);
 }
 
-/** Results of each contender. All go once to warm up; every other round has the order reversed. */
+/** Runs all contenders in rounds, after one run to warm up. Every other round has the reverse order. */
 export async function inRounds<Result>(
 	rounds: number,
 	contenders: Array<() => Promise<Result>>,

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 
-/** The service with nothing behind it, in a thread of its own, so that it is not what is measured. */
+/** A service with fixed answers. It runs in another thread, so that it takes no time of the measured process. */
 export interface Service {
-	/** A credential's base URL whose answers take so many milliseconds. */
+	/** Returns a base URL whose answers take so many milliseconds. */
 	baseUrl(latency: number): string;
 	close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export async function startService(): Promise<Service> {
 	};
 }
 
-/** 8 MB in JSON, each character of which is escaped, so that it is searched for secrets twice. */
+/** 8 MB of JSON. All characters are escaped, so that the node searches text and values for secrets. */
 const slowText = '\\'.repeat(4 * megabyte);
 
 function serve(): void {
@@ -44,7 +44,7 @@ function serve(): void {
 }
 
 function answer(id: string, response: ServerResponse): void {
-	// An upgrade is confirmed for whomever it was asked: the node takes another person's for a failure.
+	// The node accepts an upgrade only if the answer has the requested plan.
 	const person = id.endsWith('/upgrade') ? {} : { id, email: 'nathan@example.com', name: 'Nathan' };
 	const data = { ...person, plan_id: 'plan-pro' };
 	response.writeHead(200, { 'Content-Type': 'application/json' });

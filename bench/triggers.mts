@@ -12,7 +12,7 @@ const parallel = 20;
 const pollMilliseconds = 500;
 const body = { event: 'Resume Section Saved', data: { resumeId: 'resume-001' } };
 
-/** Events, each with a secret in a header that either trigger checks. */
+/** Compares triggers that check a secret in a header. */
 export async function triggers(
 	bench: Bench,
 	count: number,
@@ -49,9 +49,9 @@ export async function triggers(
 }
 
 /**
- * Activates a new workflow of a trigger alone, and sends so many events to it.
+ * Activates a new workflow with a trigger only, and sends events to it.
  *
- * @param end of the trigger's address, behind its own path
+ * @param end follows the path in the trigger's address
  * @returns events per second, until all were answered and until their executions had ended
  */
 async function deliver({ api, n8n }: Instance, trigger: Action, end: string, count: number) {

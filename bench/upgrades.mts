@@ -3,7 +3,7 @@ import { access, compare, type Bench } from './rounds.mts';
 import type { Row } from './report.mts';
 import { allItems, httpRequest, oneByOne, ours } from './workflows.mts';
 
-/** Upgrades, of which ours has one open at a time. */
+/** Compares upgrades. This node has one request open at a time. */
 export async function upgrades(bench: Bench, items: number, latency: number): Promise<Row[]> {
 	const { baseUrl, credentials } = await access(bench, latency);
 	const url = `${baseUrl}/plan/upgrade`;
@@ -31,7 +31,7 @@ export async function upgrades(bench: Bench, items: number, latency: number): Pr
 			title: `${title} batch size 1`,
 			theirs: allItems(http({ batching: { batch } }), items),
 			unguarded:
-				'HTTP Request with batch size 1 starts an upgrade while the ones before have no answer yet; ours waits for each answer, which Loop Over Items does too.',
+				'HTTP Request with batch size 1 starts an upgrade before the last one is answered; this node does not.',
 		}),
 		await compare(bench, {
 			...common,

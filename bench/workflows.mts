@@ -3,7 +3,7 @@ import type { WorkflowDefinition } from '../host/rest.mts';
 import { chain, start, to, type NodeDefinition } from '../host/workflow.mts';
 import type { Measured } from './instance.mts';
 
-/** A node of this package, or n8n's HTTP Request with the same credential. */
+/** A node of this package, or n8n's HTTP Request node with the same credential. */
 export type Action = Pick<INode, 'type' | 'typeVersion' | 'parameters' | 'credentials'>;
 
 export function ours(parameters: INodeParameters, credentials: INodeCredentials): Action {
@@ -24,13 +24,13 @@ export function httpRequest(parameters: INodeParameters, credentials: INodeCrede
 	};
 }
 
-/** Gives an action so many items, with `id` being `prefix` and a number from 0. */
+/** Returns a workflow that gives an action `count` items, whose `id` is `prefix` and a number from 0. */
 export function allItems(action: Action, items: number, prefix = ''): Measured {
 	const nodes = [...source(items, prefix), { name: 'Action', ...action }];
 	return { workflow: chain(nodes), nodes: ['Action'] };
 }
 
-/** The same through n8n's Loop Over Items, which hands on an item when the one before is done. */
+/** Returns the same workflow with n8n's Loop Over Items, which runs the action for one item at a time. */
 export function oneByOne(action: Action, items: number): Measured {
 	const loop = {
 		name: 'Loop',
@@ -38,13 +38,13 @@ export function oneByOne(action: Action, items: number): Measured {
 		typeVersion: 3,
 		parameters: { batchSize: 1, options: {} },
 	};
-	// The first output is that of the finished loop.
+	// The first output is for the end of the loop.
 	const connections = { Loop: to([], ['Action']), Action: to(['Loop']) };
 	const nodes = [...source(items, ''), loop, { name: 'Action', ...action }];
 	return { workflow: chain(nodes, { connections }), nodes: ['Loop', 'Action'] };
 }
 
-/** A workflow of nothing but a trigger that is called from outside. */
+/** Returns a workflow with a webhook trigger only. */
 export function onlyTrigger(trigger: Action, webhookId: string): WorkflowDefinition {
 	return chain([{ name: 'Trigger', webhookId, ...trigger }]);
 }

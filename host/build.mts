@@ -10,7 +10,7 @@ const sources = ['nodes', 'credentials', 'icons', 'package.json', 'tsconfig.json
 const output = join(projectRoot, 'dist');
 
 /**
- * Builds the package where `dist` is missing or older than what it is made from.
+ * Builds the package if `dist` is missing or older than its sources.
  *
  * @throws {Trouble} with the compiler's messages
  */
@@ -24,14 +24,14 @@ export async function buildPackage(report: Report = quietly, signal?: AbortSigna
 			await runCommand('npm', ['run', 'build'], { cwd: projectRoot, signal });
 		});
 	} catch (error) {
-		// Half a build would look newer than its sources.
+		// A partial build would look newer than its sources.
 		await rm(output, { recursive: true, force: true });
 		if (!(error instanceof CommandError) || signal?.aborted) throw error;
 		throw new Trouble(`The package can't be built:\n${error.output.trim()}`);
 	}
 }
 
-/** Latest modification of a file, or of a folder and everything in it, in milliseconds. */
+/** Returns the time of the latest change of a file, or of a folder with its content, in milliseconds. */
 async function lastChange(path: string): Promise<number> {
 	const { mtimeMs } = await stat(path);
 	const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => []);

@@ -6,14 +6,14 @@ export interface CommandOptions {
 	cwd: string;
 	/** Added to this process's environment. */
 	env?: Record<string, string>;
-	/** Ends the command and everything it started. */
+	/** Ends the command and its child processes. */
 	signal?: AbortSignal;
 }
 
-/** A command that could not be started or ended with another code than 0. */
+/** A command could not be started, or ended with another code than 0. */
 export class CommandError extends Error {
 	override readonly name = 'CommandError';
-	/** Everything that the command wrote, standard output and standard error mixed. */
+	/** Output of the command: standard output and standard error. */
 	readonly output: string;
 
 	constructor({ shortMessage, all = '' }: execa.ExecaError) {
@@ -22,13 +22,13 @@ export class CommandError extends Error {
 	}
 }
 
-/** `PATH` with the Node.js that runs this first: what npm starts must not fall back to an older one. */
+/** `PATH` that begins with this process's Node.js, so that npm's scripts use no older one. */
 const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
 
 /**
- * Runs a command to its end and answers what it wrote to standard output.
+ * Runs a command and returns its standard output.
  *
- * @throws {CommandError} where it can't be started, fails, or is ended by `signal`
+ * @throws {CommandError} if the command can't be started, fails, or is ended by `signal`
  */
 export async function runCommand(
 	command: string,
@@ -36,7 +36,7 @@ export async function runCommand(
 	{ cwd, env, signal }: CommandOptions,
 ): Promise<string> {
 	signal?.throwIfAborted();
-	// A process group of its own, so that npm's compilers end with it.
+	// In a new process group, so that npm's compilers end with npm.
 	const options = {
 		cwd,
 		env: { PATH, ...env },
@@ -45,7 +45,7 @@ export async function runCommand(
 		detached: true,
 	} as const;
 	const child = execa(command, args, options);
-	// npm puts off a SIGTERM until its installation is through.
+	// npm delays a SIGTERM until its installation has ended.
 	const end = () => endGroup(child.pid, 'SIGKILL');
 	signal?.addEventListener('abort', end);
 	try {
@@ -57,7 +57,7 @@ export async function runCommand(
 	}
 }
 
-/** Sends a signal to a process group; one that has ended already is no error. */
+/** Sends a signal to a process group, which may have ended. */
 export function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 	try {
 		if (pid !== undefined) process.kill(-pid, signal);

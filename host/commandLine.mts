@@ -2,9 +2,9 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { Trouble } from './trouble.mts';
 
 /**
- * The values of a command's options.
+ * Reads the options of a command.
  *
- * @throws {Trouble} with the command's help where an option is unknown or has no value
+ * @throws {Trouble} with the command's help if an option is unknown or has no value
  */
 export function readOptions<Options extends NonNullable<ParseArgsConfig['options']>>(
 	options: Options,
@@ -17,7 +17,7 @@ export function readOptions<Options extends NonNullable<ParseArgsConfig['options
 	}
 }
 
-/** @throws {Trouble} where the text of an option is no whole number within the bounds */
+/** @throws {Trouble} if the text of an option is no whole number within the bounds */
 export function readNumber(option: string, text: string, least: number, most: number): number {
 	const number = Number(text);
 	if (/^\d{1,9}$/.test(text) && number >= least && number <= most) return number;

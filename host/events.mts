@@ -4,23 +4,22 @@ import type { ExampleWorkflow } from './workspace.mts';
 
 const triggerType = 'n8n-nodes-resume-management.resumeManagementTrigger';
 
-/** Who is told of events, and where. */
+/** An n8n that receives events. */
 export interface EventRoute {
-	/** Signed in as the owner. */
+	/** API of the signed-in owner. */
 	api: EditorApi;
-	/** n8n's address, without a slash at the end. */
+	/** Address of n8n, without a slash at the end. */
 	editorUrl: string;
 	webhooks: Sandbox['webhooks'];
-	/** The webhook secret of the credential. */
+	/** Webhook secret of the credential. */
 	secret: string;
 }
 
 /**
- * Lets a section that is saved in the sandbox start the examples that begin with the trigger: each is
- * activated, and its production URL registered. What is registered already stays as it is, a
- * signature that was chosen in the console too.
+ * Activates the examples with the trigger, and registers their production URLs with the sandbox. Existing registrations stay,
+ * because a user may have changed their signatures on the web pages.
  *
- * @returns a sentence for each example that n8n refused to activate, because it was changed
+ * @returns a sentence for each example that n8n refused to activate, because a user changed it
  */
 export async function connectExamples(
 	route: EventRoute,
@@ -42,7 +41,7 @@ export async function connectExamples(
 	return problems;
 }
 
-/** An address with another port is that of an earlier start, and reaches nobody. */
+/** Registers a production URL, and removes its registrations with another port, which belong to an earlier start. */
 function register({ editorUrl, webhooks, secret }: EventRoute, path: string): void {
 	const url = editorUrl + path;
 	const ofWorkflow = webhooks.list().filter((webhook) => new URL(webhook.url).pathname === path);

@@ -20,9 +20,9 @@ import { Trouble } from './trouble.mts';
 /** An installed n8n. */
 export interface Host {
 	folder: string;
-	/** n8n's command, a script for Node.js. */
+	/** Script of n8n's command. */
 	cli: string;
-	/** The Node.js that runs it: the one that the host pins, or this one where that has no such platform. */
+	/** Node.js that runs n8n: the pinned one, or this process's if the pinned one has no binary for this platform. */
 	node: string;
 }
 
@@ -31,11 +31,10 @@ const packageFiles = ['package.json', 'package-lock.json'];
 const quietFlags = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 /**
- * The n8n of `host/n8n-<name>`, installed on first use into the cache, in a folder named by its
- * lock file and this Node.js. An interrupted installation is never taken for a whole one, and a
- * second process waits for the first.
+ * Returns the n8n of `host/n8n-<name>`. The first use installs it into the cache, in a folder named by its lock file and this
+ * Node.js. A second process waits for the first. The folder gets its name only when the installation is complete.
  *
- * @throws {Trouble} where network, disk or compiler are missing
+ * @throws {Trouble} if network, disk space or a compiler is missing
  */
 export async function installHost(
 	name: string | number,
@@ -98,7 +97,7 @@ async function installInto(
 	);
 }
 
-/** Packs the built package into `folder` as `npm publish` would, and answers the tarball's path. */
+/** Packs the built package into `folder` as `npm publish` does, and returns the tarball's path. */
 export async function packPackage(folder: string, signal?: AbortSignal): Promise<string> {
 	await mkdir(folder, { recursive: true });
 	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
@@ -108,8 +107,8 @@ export async function packPackage(folder: string, signal?: AbortSignal): Promise
 }
 
 /**
- * Installs a packed community package where n8n itself installs them, `.n8n/nodes` in its user
- * folder, offline; n8n loads it at its next start.
+ * Installs a packed community package into `.n8n/nodes` of the user folder, as n8n does, but offline. n8n loads it at its next
+ * start.
  */
 export async function installPackage(
 	userFolder: string,
@@ -118,7 +117,7 @@ export async function installPackage(
 ): Promise<void> {
 	const nodes = join(userFolder, '.n8n', 'nodes');
 	const manifest = join(nodes, 'package.json');
-	// By it npm would keep what has the same version, whatever is in the tarball.
+	// With a lock file, npm would keep an installed package of the same version.
 	await rm(join(nodes, 'node_modules', '.package-lock.json'), { force: true });
 	await mkdir(nodes, { recursive: true });
 	if (!existsSync(manifest)) {
@@ -128,12 +127,12 @@ export async function installPackage(
 	await npm(['install', ...flags, ...quietFlags, tarball], { cwd: nodes, signal });
 }
 
-/** What is pinned: a `package.json` and its lock file. */
+/** Returns the folder with the pinned `package.json` and its lock file. */
 function sourceFolder(name: string | number): string {
 	return join(projectRoot, 'host', `n8n-${name}`);
 }
 
-/** Every input of an installation that can change what comes out, as a folder's name. */
+/** Returns the name of the cache folder, which depends on everything that can change an installation. */
 async function hostName(name: string | number): Promise<string> {
 	const hash = createHash('sha256');
 	for (const file of packageFiles) hash.update(await readFile(join(sourceFolder(name), file)));
@@ -143,7 +142,7 @@ async function hostName(name: string | number): Promise<string> {
 
 const unfinishedMark = '.unfinished-';
 
-/** Removes what an interrupted installation left. */
+/** Deletes the folders of interrupted installations. */
 async function removeInterrupted(folder: string): Promise<void> {
 	const cache = cacheFolder();
 	for (const name of await readdir(cache)) {
@@ -154,9 +153,9 @@ async function removeInterrupted(folder: string): Promise<void> {
 }
 
 /**
- * `npm install` and not `npm ci`, which refuses a lock file without the optional packages of other
- * platforms. Install scripts stay off: one of them, of a Kafka client, wants a download. Without a network, npm's
- * own tries would take minutes.
+ * Installs with `npm install`, because `npm ci` refuses a lock file without the optional packages of other platforms. Install
+ * scripts are off, because that of a Kafka client needs a download. npm retries little, because without a network its
+ * retries take minutes.
  */
 async function installDependencies(folder: string, signal?: AbortSignal): Promise<void> {
 	const retries = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000'];
@@ -165,8 +164,8 @@ async function installDependencies(folder: string, signal?: AbortSignal): Promis
 }
 
 /**
- * Compiles what has no binary for this machine. The headers of Node.js 24 come from the host's own
- * optional dependency on it; on other platforms node-gyp downloads them.
+ * Compiles the modules without a binary for this machine. The headers of Node.js 24 come from the host's optional dependency;
+ * on other platforms, node-gyp downloads them.
  */
 async function buildNativeParts(folder: string, signal?: AbortSignal): Promise<void> {
 	const [headers] = globSync('node_modules/node-*/include/node/node.h', { cwd: folder });
@@ -191,7 +190,7 @@ async function npm(args: string[], options: NpmOptions): Promise<string> {
 	}
 }
 
-/** Keeps npm's output in a file and says in a sentence what to do. */
+/** Writes npm's output to a file, and returns an error that tells what to do. */
 async function npmTrouble({ message, output }: CommandError): Promise<Trouble> {
 	const log = join(cacheFolder(), 'npm-failure.log');
 	await mkdir(cacheFolder(), { recursive: true });
@@ -210,7 +209,7 @@ const npmSentences: Array<[RegExp, string]> = [
 		/ENOSPC|EDQUOT|no space left/i,
 		'The disk is full: free some space, or set XDG_CACHE_HOME to a folder on a larger disk, and run the command again.',
 	],
-	// Before the network: a build begins with the download of a binary, which may fail as well.
+	// Checked before the network: a build first tries to download a binary, which may fail too.
 	[/not found: make|find Python|g\+\+: (?:command )?not found/, toolsNeeded],
 	[
 		noNetwork,

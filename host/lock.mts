@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** SQLite's code of a database that another connection has locked: https://sqlite.org/rescode.html#busy */
+/** SQLite's error code for a locked database: https://sqlite.org/rescode.html#busy */
 const sqliteBusy = 5;
 
 /**
- * Takes the lock kept in `file` and answers the function that gives it back; `undefined` while
- * another process (or caller) has it. The lock is SQLite's own on an empty database: the operating
- * system gives it back when its holder dies, while lock files (proper-lockfile) go stale.
+ * Takes the lock in `file`, and returns the function that releases it; `undefined` while another process or caller has it.
+ * The lock is SQLite's on an empty database. The operating system releases it when its holder dies, while lock files
+ * (proper-lockfile) go stale.
  */
 export async function tryLock(file: string): Promise<(() => void) | undefined> {
 	await mkdir(dirname(file), { recursive: true });
@@ -24,7 +24,7 @@ export async function tryLock(file: string): Promise<(() => void) | undefined> {
 	}
 }
 
-/** {@link tryLock} that waits for the other holder. */
+/** Waits for the lock: see {@link tryLock}. */
 export async function waitForLock(file: string, signal?: AbortSignal): Promise<() => void> {
 	for (;;) {
 		const release = await tryLock(file);

@@ -14,20 +14,19 @@ import { Trouble } from './trouble.mts';
 
 export interface N8nOptions {
 	host: Host;
-	/** n8n's command: the editor and everything else (`start`), or a process of its queue mode. */
+	/** Command of n8n: `start`, or a process of its queue mode. */
 	command?: N8nCommand;
 	/**
-	 * n8n's `N8N_USER_FOLDER`: its data are in `.n8n` in it, and what its workflows read from and
-	 * write to the disk is in `.n8n-files`.
+	 * `N8N_USER_FOLDER`: n8n's data are in its folder `.n8n`, and the files of workflows in `.n8n-files`.
 	 */
 	userFolder: string;
-	/** A free one is taken without it. */
+	/** Port of n8n (default: a free one). */
 	port?: number;
-	/** More of n8n's environment variables; the ones of this process do not reach n8n. */
+	/** More environment variables. n8n does not get those of this process. */
 	env?: Record<string, string>;
-	/** Takes each line that n8n writes. */
+	/** Is called with each line of n8n's output. */
 	onLine?: (line: string) => void;
-	/** Ends a start that is under way. */
+	/** Cancels the start. */
 	signal?: AbortSignal;
 }
 
@@ -35,44 +34,44 @@ export type N8nCommand = keyof typeof readyPaths;
 
 /** A running n8n. */
 export interface N8n {
-	/** Address of its server without a slash at the end: of the editor and the REST API, for `start`. */
+	/** Address of the server, without a slash at the end. With `start`, it serves the editor and the REST API. */
 	url: string;
-	/** The process of n8n itself. */
+	/** Process ID of n8n. */
 	pid: number;
-	/** The last of what n8n has written, at least a million characters. */
+	/** Returns the end of n8n's output, at least a million characters. */
 	log(): string;
-	/** Its last lines. */
+	/** Returns the last lines of n8n's output. */
 	logTail(): string;
-	/** Ends n8n and everything it started; settles when they are gone. */
+	/** Stops n8n and its child processes, and waits for their end. */
 	stop(): Promise<void>;
-	/** Ends it as the operating system does when memory is short, and everything it started. */
+	/** Kills n8n and its child processes, as the operating system does when memory is short. */
 	kill(): Promise<void>;
-	/** Settles when n8n has ended, for whatever reason. */
+	/** Settles when n8n has ended. */
 	ended: Promise<void>;
 }
 
-/** `/healthz` of `start` answers before the REST API does, so the API itself is asked. */
+/** With `start`, `/healthz` answers earlier than the REST API, so the API is asked. */
 const readyPaths = {
 	start: '/rest/settings',
 	worker: '/healthz/readiness',
 	webhook: '/healthz/readiness',
 };
 
-/** The environment of an n8n without its editor, whose start takes half the processor time. */
+/** Environment of an n8n without the editor, which needs half the processor time to start. */
 export const headless = { N8N_DISABLE_UI: 'true', N8N_PUBLIC_API_DISABLED: 'true' };
 
 const readyMilliseconds = 180_000;
 const pollMilliseconds = 200;
-/** As n8n 2 names it in the home folder, where it allows nothing else. */
+/** The only folder for files that n8n 2 allows by default, in the home folder. */
 const filesFolder = '.n8n-files';
 const logCharacters = 1_000_000;
 const tailLines = 20;
 
 /**
- * Starts n8n on the loopback address and waits until it is ready for work: some seconds, longer at
- * a first start in a user folder, which creates the database. n8n ends with this process.
+ * Starts n8n on the loopback address and waits until it is ready. The first start in a user folder takes longer, because it
+ * creates the database. n8n ends with this process.
  *
- * @throws {Trouble} with the end of n8n's log where it ends early or does not get ready
+ * @throws {Trouble} with the end of n8n's log if n8n ends early or does not get ready
  */
 export async function startN8n({
 	host,
@@ -95,16 +94,16 @@ export async function startN8n({
 			command,
 		],
 		{
-			// n8n reads a file .env of its working directory.
+			// n8n reads a file .env in its working directory.
 			cwd: userFolder,
 			env: {
 				...inheritedEnvironment(),
 				...(await n8nEnvironment(host, userFolder, port)),
 				...env,
 			},
-			// A process group of its own: Ctrl-C reaches this process alone, and what n8n starts ends with it.
+			// In a new process group: Ctrl-C reaches only this process, and n8n's child processes end with n8n.
 			detached: true,
-			// The fourth is the pipe of the orphan guard, orphanGuardDescriptor.
+			// The fourth one is the pipe of the orphan guard (orphanGuardDescriptor).
 			stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
 		},
 	);
@@ -123,7 +122,7 @@ export async function startN8n({
 	};
 
 	try {
-		// Its editor's settings go with the editor; whoever is not signed in gets 401 from the API.
+		// Without the editor, n8n has no address for its settings. The login's address answers 401.
 		const hasEditor = env?.N8N_DISABLE_UI !== 'true' || command !== 'start';
 		await (hasEditor
 			? ready(n8n, readyPaths[command], 200, signal)
@@ -135,7 +134,7 @@ export async function startN8n({
 	return n8n;
 }
 
-/** Settings of the user's own n8n must not reach this one, whose data are apart. */
+/** Returns n8n's environment, without the settings of the user's own n8n. */
 function inheritedEnvironment(): Record<string, string | undefined> {
 	const foreign = /^(?:N8N|DB|EXECUTIONS|QUEUE|WEBHOOK|CREDENTIALS|JEST|npm)_|^NODE_ENV$/;
 	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
@@ -149,23 +148,23 @@ async function n8nEnvironment(
 	return {
 		PATH: [dirname(node), process.env.PATH].join(delimiter),
 		NODE_ENV: 'production',
-		// What Node.js has compiled of n8n at one start, it need not compile at the next.
+		// Node.js compiles n8n only at the first start.
 		NODE_COMPILE_CACHE: join(folder, 'compiled'),
 		N8N_USER_FOLDER: userFolder,
 		N8N_RESTRICT_FILE_ACCESS_TO: join(userFolder, filesFolder),
 		N8N_LISTEN_ADDRESS: '127.0.0.1',
-		// In the webhook URLs that it shows, which `localhost` would spell in another way.
+		// The host in the webhook URLs that n8n shows. Its default is `localhost`.
 		N8N_HOST: '127.0.0.1',
 		N8N_PORT: String(port),
-		// A worker has no server but this one, of its health.
+		// A worker's only server is its health check.
 		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
 		QUEUE_HEALTH_CHECK_PORT: String(port),
 		N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
 		N8N_RUNNERS_BROKER_PORT: String(await freePort()),
 		N8N_GRACEFUL_SHUTDOWN_TIMEOUT: String(shutdownMilliseconds / 1_000 - 5),
-		// The editor is served over plain HTTP, on the loopback address alone.
+		// The editor is served over plain HTTP, on the loopback address only.
 		N8N_SECURE_COOKIE: 'false',
-		// Nothing is sent to n8n's makers, and nothing asked of them.
+		// n8n sends nothing to its makers, and requests nothing from them.
 		N8N_DIAGNOSTICS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
 		N8N_TEMPLATES_ENABLED: 'false',
@@ -178,7 +177,7 @@ function collectLog(child: ChildProcess, onLine: N8nOptions['onLine']): () => st
 	for (const stream of [child.stdout, child.stderr]) {
 		stream?.setEncoding('utf8').on('data', (piece: string) => {
 			text += piece;
-			// Not at each piece, since it copies all of it.
+			// Not for each chunk, because it copies the whole text.
 			if (text.length > 2 * logCharacters) text = text.slice(-logCharacters);
 		});
 		if (stream && onLine) createInterface(stream).on('line', onLine);
@@ -209,7 +208,7 @@ async function stop(child: ChildProcess): Promise<void> {
 	const exit = (child.exitCode ?? child.signalCode) ? undefined : once(child, 'exit');
 	child.kill('SIGTERM');
 	await Promise.race([exit, sleep(shutdownMilliseconds, undefined, { ref: false })]);
-	// What it had started, such as its task runner.
+	// Child processes of n8n, such as its task runner.
 	endGroup(child.pid, 'SIGKILL');
 	await exit;
 }

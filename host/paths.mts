@@ -3,15 +3,15 @@ import { join } from 'node:path';
 
 export const packageName = 'n8n-nodes-resume-management';
 
-/** The checkout that this file is part of. */
+/** Root of this checkout. */
 export const projectRoot = join(import.meta.dirname, '..');
 
-/** Installed hosts. Everything in it can be deleted: it is installed again when needed. */
+/** Returns the folder of installed hosts. It can be deleted: hosts are installed again when needed. */
 export function cacheFolder(): string {
 	return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), packageName);
 }
 
-/** What a user makes in the editor and in the sandbox of `npm start`; it survives restarts. */
+/** Returns the folder with the data of the n8n and the sandbox of `npm start`. */
 export function dataFolder(): string {
 	return join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), packageName);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { systemCode, Trouble } from './trouble.mts';
 
-/** A port of the loopback address that no program listens on: `port`, or any where that is 0. */
+/** Returns a free port of the loopback address: `port`, or any free one if it is 0. */
 export async function freePort(port = 0): Promise<number> {
 	const server = createServer().listen(port, '127.0.0.1');
 	await once(server, 'listening');
@@ -12,8 +12,8 @@ export async function freePort(port = 0): Promise<number> {
 }
 
 /**
- * @param option the command-line option that chooses another port
- * @throws {Trouble} where a program listens on `port` already
+ * @param option of the command line that chooses another port
+ * @throws {Trouble} if a program listens on `port` already
  */
 export async function requireFreePort(port: number, option: string): Promise<void> {
 	await freePort(port).catch((error: unknown) => {
@@ -22,9 +22,9 @@ export async function requireFreePort(port: number, option: string): Promise<voi
 }
 
 /**
- * What to tell a person about a port that can't be opened; any other error as it is.
+ * Returns a readable error for a port that can't be opened; any other error as it is.
  *
- * @param command up to the number of a port, which it chooses
+ * @param command that chooses another port, up to the port's number
  */
 export function portTrouble(error: unknown, port: number, command: string): unknown {
 	const sentences: Record<string, string> = {

@@ -1,12 +1,12 @@
-/** Runs a step of some duration under a title that a person can read. */
+/** Runs a step that takes some time, under a title. */
 export type Report = <Result>(title: string, work: () => Promise<Result>) => Promise<Result>;
 
 export const quietly: Report = async (_title, work) => await work();
 
-/** How often the elapsed time is written: a terminal's line is rewritten, a log gets a line more. */
+/** Milliseconds between two reports of the elapsed time: a terminal rewrites its line, a log gets one more line. */
 const intervalMilliseconds = { terminal: 1_000, log: 15_000 };
 
-/** Writes each step with its elapsed seconds to `stream`, which may be a terminal or a file. */
+/** Writes each step with its elapsed seconds to a terminal or a file. */
 export function reportTo(stream: NodeJS.WriteStream): Report {
 	const kind = stream.isTTY ? 'terminal' : 'log';
 	const start = kind === 'terminal' ? '\r\u001b[2K' : '';

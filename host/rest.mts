@@ -19,7 +19,7 @@ export interface Owner {
 	lastName: string;
 }
 
-/** A credential as the editor sends it; `data` holds the fields of its type. */
+/** A credential as the editor sends it. `data` has the fields of its type. */
 export interface CredentialDefinition {
 	name: string;
 	type: string;
@@ -32,13 +32,13 @@ export interface Credential {
 	type: string;
 }
 
-/** A workflow as a file of `workflows/` holds it. */
+/** A workflow as in the files of `workflows/`. */
 export interface WorkflowDefinition {
 	name: string;
 	nodes: INode[];
 	connections: IConnections;
 	settings?: IDataObject;
-	/** What a node gives out in place of running, by its name. */
+	/** Pinned output of nodes, by their names. */
 	pinData?: Record<string, INodeExecutionData[]>;
 }
 
@@ -56,16 +56,16 @@ interface PublicationStatus {
 export interface ExecutionSummary {
 	id: string;
 	workflowId: string;
-	/** `success`, `error`, `crashed`, `canceled`, or one of the unfinished ones. */
+	/** `success`, `error`, `crashed`, `canceled`, or unfinished. */
 	status: string;
-	/** ISO 8601, once it has ended. */
+	/** ISO 8601, when the execution has ended. */
 	stoppedAt?: string;
 }
 
 export interface Execution extends ExecutionSummary {
 	/** Inputs and outputs of every run of every node. */
 	data: IRunExecutionData;
-	/** The same as n8n stores it. */
+	/** The same data as n8n stores them. */
 	storedData: string;
 }
 
@@ -80,10 +80,10 @@ export interface DataTable {
 	columns: DataTableColumn[];
 }
 
-/** A loaded node type, with the versions that one description stands for. */
+/** A loaded node type, with the versions of its description. */
 export type NodeTypeSummary = INodeTypeDescription;
 
-/** n8n refused a request; the message is n8n's own. */
+/** n8n refused a request. The message is n8n's. */
 export class EditorApiError extends Error {
 	override readonly name = 'EditorApiError';
 	readonly httpStatus: number;
@@ -101,33 +101,32 @@ const busyMilliseconds = 60_000;
 const rowsAPage = 250;
 
 /**
- * The REST API behind n8n's editor, as its browser code uses it. It is not n8n's public API: the
- * public one needs a key that only the editor can make.
+ * Client of the REST API that n8n's editor uses. n8n's public API is another one, and needs a key that only the editor can make.
  *
- * Here is what the launcher and the benchmarks need of it; the tests have more (test/support/testApi.mts).
- * Every method but {@link signIn} needs a signed-in owner, and throws {@link EditorApiError}.
+ * It has the methods for the launcher and the benchmarks; the tests have more (test/support/testApi.mts). All methods but
+ * {@link signIn} need a signed-in owner, and throw {@link EditorApiError}.
  */
 export class EditorApi {
 	protected readonly http: AxiosInstance;
 
-	/** @param url n8n's address, without a slash at the end */
+	/** @param url of n8n, without a slash at the end */
 	constructor(url: string) {
 		this.http = axios.create({
 			baseURL: url,
 			timeout: 60_000,
 			proxy: false,
 			validateStatus: null,
-			// n8n closes a connection that was idle for five seconds, and after a long turn of its event
-			// loop even one whose next request has come: each request has its own.
+			// A new connection for each request: n8n closes idle ones after five seconds, and when it is busy even those with a
+			// new request.
 			httpAgent: new Agent({ keepAlive: false }),
-			// n8n ties a session to the browser that signed in.
+			// n8n accepts a session only from the browser that signed in.
 			headers: { 'browser-id': randomUUID() },
 		});
 	}
 
-	/** Signs in as the owner, whom a new n8n gets by it. */
+	/** Signs in as the owner, and creates the owner in a new n8n. */
 	async signIn(owner: Owner): Promise<void> {
-		// Releases of n8n differ in the name of the login's first field.
+		// The name of the login's first field depends on n8n's version.
 		const login = { emailOrLdapLoginId: owner.email, email: owner.email, password: owner.password };
 		const refused = await this.http.post<{ message?: string }>('/rest/login', login);
 		let answer = refused;
@@ -151,7 +150,7 @@ export class EditorApi {
 		await this.send('PATCH', `/rest/credentials/${id}`, credential);
 	}
 
-	/** Fields of a credential; n8n blanks the secret ones. */
+	/** Reads the fields of a credential. n8n blanks the secret ones. */
 	async readCredentialData(id: string): Promise<Record<string, unknown>> {
 		const path = `/rest/credentials/${id}?includeData=true`;
 		return (await this.send<{ data: Record<string, unknown> }>('GET', path)).data;
@@ -170,15 +169,14 @@ export class EditorApi {
 	}
 
 	/**
-	 * Lets a workflow's triggers start it, and waits until they do: n8n 2 publishes a version, some
-	 * time after it has answered; n8n 1 sets a switch.
+	 * Activates a workflow, and waits until its triggers work: n8n 2 publishes a version some time after its answer.
 	 *
-	 * @throws {Error} with the words of the trigger that could not be activated
+	 * @throws {Error} with the message of a trigger that could not be activated
 	 */
 	async activateWorkflow(id: string): Promise<void> {
 		await this.setActive(id, true);
 		const path = `/rest/workflows/${id}/publication-status`;
-		// n8n 1 has published a workflow by the time that it answers, and knows no status of it.
+		// n8n 1 has activated the workflow when it answers, and has no status for it.
 		const published = { status: 'published', triggers: [] } as PublicationStatus;
 		for (;;) {
 			const read = this.send<PublicationStatus>('GET', path);
@@ -191,7 +189,7 @@ export class EditorApi {
 		}
 	}
 
-	/** n8n 2 has an address for each direction, and n8n 1 a property. */
+	/** Activates or deactivates: n8n 2 has an address for each, and n8n 1 a property. */
 	protected async setActive(id: string, active: boolean): Promise<void> {
 		const { versionId } = await this.readWorkflow(id);
 		const path = `/rest/workflows/${id}`;
@@ -200,7 +198,7 @@ export class EditorApi {
 		);
 	}
 
-	/** Starts a saved workflow at its trigger node, as Execute Workflow does; answers the execution's id. */
+	/** Starts a saved workflow at its trigger node, as Execute Workflow does, and returns the execution's ID. */
 	async runWorkflow(id: string, triggerName: string): Promise<string> {
 		const workflowData = await this.readWorkflow(id);
 		const body = { workflowData, triggerToStartFrom: { name: triggerName } };
@@ -209,10 +207,9 @@ export class EditorApi {
 	}
 
 	/**
-	 * All executions of a workflow that n8n keeps, the newest first. Asked for all states by name, n8n
-	 * reads them with one query; without, with one query for the running ones and another for the
-	 * ended ones, and an execution that ends in between is in both or in neither
-	 * (n8n/src/executions/execution-list-v1.service.ts, findCurrentAndCompleted).
+	 * Returns the stored executions of a workflow, the newest first. The request names all states, so that n8n reads them with one
+	 * query. Without names, n8n reads running and ended ones apart, and an execution that ends in between is in both or in
+	 * neither (findCurrentAndCompleted in n8n/src/executions/execution-list-v1.service.ts).
 	 */
 	async listExecutions(workflowId: string): Promise<ExecutionSummary[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId, status: executionStates }));
@@ -223,10 +220,10 @@ export class EditorApi {
 			const { results, nextCursor } = await this.send<Page>('GET', path);
 			for (const execution of results) executions.set(Number(execution.id), execution);
 			if (results.length < 100 || nextCursor === null) break;
-			// n8n 2 pages by a cursor, n8n 1 by the last id.
+			// n8n 2 pages by a cursor, and n8n 1 by the last ID.
 			page = nextCursor ? `&cursor=${nextCursor}` : `&lastId=${results.at(-1)!.id}`;
 		}
-		// n8n 2 lists by the time of the start, which executions that wait for one have not.
+		// n8n 2 sorts by the time of the start, which waiting executions do not have.
 		return [...executions].sort(([a], [b]) => b - a).map(([, execution]) => execution);
 	}
 
@@ -238,13 +235,13 @@ export class EditorApi {
 		return { ...execution, data: parseFlatted(data) as IRunExecutionData, storedData: data };
 	}
 
-	/** Waits until an execution has ended, well or badly, and its data are there. */
+	/** Waits until an execution has ended and its data are stored. */
 	async waitForExecution(id: string, timeoutMilliseconds = 60_000): Promise<Execution> {
 		const deadline = Date.now() + timeoutMilliseconds;
 		for (;;) {
 			const execution = await this.readExecution(id);
-			// n8n 1 writes the state first, the data in another statement and, where it crashed, never
-			// (@n8n/db/src/repositories/execution.repository.ts, updateExistingExecution).
+			// n8n 1 writes the state first and the data later, or never after a crash (updateExistingExecution in
+			// @n8n/db/src/repositories/execution.repository.ts).
 			const saved = execution.data !== undefined || execution.status === 'crashed';
 			if (saved && !unfinished.includes(execution.status)) return execution;
 			if (Date.now() > deadline) {
@@ -264,7 +261,7 @@ export class EditorApi {
 		return await this.send('POST', await this.#dataTables(), { name, columns });
 	}
 
-	/** All rows of a data table, n8n's own columns (`id`, `createdAt`, `updatedAt`) included. */
+	/** Returns all rows of a Data Table, with n8n's columns `id`, `createdAt` and `updatedAt`. */
 	async readRows(tableId: string): Promise<Array<Record<string, unknown>>> {
 		const path = `${await this.#dataTables()}/${tableId}/rows`;
 		const rows: Array<Record<string, unknown>> = [];
@@ -276,7 +273,7 @@ export class EditorApi {
 		}
 	}
 
-	/** Deletes the rows of a data table that have a value in a column. */
+	/** Deletes the rows of a Data Table that have a value in a column. */
 	async deleteRows(tableId: string, columnName: string, value: string | number): Promise<void> {
 		const filters = [{ columnName, condition: 'eq', value }];
 		const filter = encodeURIComponent(JSON.stringify({ type: 'and', filters }));
@@ -284,12 +281,12 @@ export class EditorApi {
 		await this.send('DELETE', path);
 	}
 
-	/** Every node type that n8n has loaded. */
+	/** Returns the node types that n8n has loaded. */
 	async nodeTypes(): Promise<NodeTypeSummary[]> {
 		return await this.sendPlain('GET', '/types/nodes.json');
 	}
 
-	/** Every credential type that n8n has loaded. */
+	/** Returns the credential types that n8n has loaded. */
 	async credentialTypes(): Promise<NodeTypeSummary[]> {
 		return await this.sendPlain('GET', '/types/credentials.json');
 	}
@@ -299,13 +296,13 @@ export class EditorApi {
 		return `/rest/projects/${project.id}/data-tables`;
 	}
 
-	/** n8n wraps what it answers into `data`. */
+	/** Sends a request and returns the `data` of n8n's answer. */
 	protected async send<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
 		const { data } = await this.sendPlain<{ data: Answer }>(method, path, body);
 		return data;
 	}
 
-	/** n8n answers 503 while its database is too busy to answer the check of its health: a read waits. */
+	/** Repeats reads while n8n answers 503, because its database is too busy for the health check. */
 	private async sendPlain<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
 		const deadline = Date.now() + busyMilliseconds;
 		for (;;) {
@@ -324,7 +321,7 @@ export class EditorApi {
 	}
 }
 
-/** Does something else where n8n knows no such address. */
+/** Falls back to another request if n8n does not know the address. */
 function orWhereMissing<Result>(work: () => Promise<Result>) {
 	return async (error: unknown) => {
 		if (error instanceof EditorApiError && error.httpStatus === 404) return await work();

@@ -1,5 +1,5 @@
-/** File descriptor of the pipe by which n8n notices that the process that started it is gone. */
+/** File descriptor of the pipe that closes when the process that started n8n is gone. */
 export const orphanGuardDescriptor = 3;
 
-/** How long n8n may take to finish running executions and close its database. */
+/** Time that n8n may take to finish running executions and close its database. */
 export const shutdownMilliseconds = 15_000;

@@ -1,7 +1,6 @@
 /**
- * `npm start`: a real n8n with this package installed and the sandbox beside it, both on the loopback
- * address, until Ctrl-C. `npm run dev`: the same with data of its own, following every change of the
- * sources.
+ * `npm start`: runs a real n8n with this package, and the sandbox, both on the loopback address, until Ctrl-C. `npm run dev`:
+ * the same with separate data; n8n loads each change of the sources.
  */
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -23,7 +22,7 @@ import { owner, prepareWorkspace, withoutAssistant, type ExampleWorkflow } from 
 
 const major = 2;
 
-/** In the credential and with the registration at the sandbox, which only this machine can reach. */
+/** Webhook secret of the credential and of the sandbox, which only this machine can reach. */
 const webhookSecret = 'sandbox_webhook_secret';
 
 const help = `Starts n8n with the Resume Management nodes, and a sandbox of the service.
@@ -36,9 +35,9 @@ const help = `Starts n8n with the Resume Management nodes, and a sandbox of the 
   --watch                  follow changes of the sources, with data of its own (npm run dev)
   --help                   show this text
 
-The first start installs n8n, about 2.2 GB, and takes some minutes. Ctrl-C stops both.`;
+The first start installs n8n, about 2.2 GB beside the 1.3 GB of npm ci, and takes some minutes. Ctrl-C stops both.`;
 
-/** @throws {Trouble} where the command line can't be understood */
+/** @throws {Trouble} if an option is not valid */
 function readSettings() {
 	const options = readOptions(
 		{
@@ -78,7 +77,7 @@ async function run(
 		const host = await installHost(major, report, signal);
 		if (reset) await rm(userFolder, { recursive: true, force: true });
 		const packages = join(userFolder, '.n8n', 'nodes');
-		// The tarball is not what was left there by the last changes.
+		// The folder may have the code of the last `npm run dev`.
 		if (watch) await rm(packages, { recursive: true, force: true });
 		await report('Installing the package into n8n', async () => {
 			const tarball = await packPackage(join(folder, 'package'), signal);
@@ -95,8 +94,8 @@ async function run(
 				onLine,
 			});
 		}));
-		// After n8n, which answers 200 to every request while it migrates its database: events that
-		// wait in the sandbox would be lost (n8n/dist/abstract-server.js, setupHealthCheck).
+		// After n8n: while n8n migrates its database, it answers every request with 200, and waiting events of the sandbox would be
+		// lost (setupHealthCheck in n8n/dist/abstract-server.js).
 		const running = (sandbox = await startSandbox({
 			port: sandboxPort,
 			file: join(folder, 'sandbox.sqlite'),
@@ -108,7 +107,7 @@ async function run(
 		);
 		console.log(summary(editorUrl, running.url, folder, setup));
 		if (watch) {
-			// The compiler is loaded for those who need it.
+			// Loaded here, because only `npm run dev` needs the compiler.
 			const { watchPackage } = await import('./watch.mts');
 			const installed = join(packages, 'node_modules', packageName);
 			await Promise.race([watchPackage(installed, console.log, signal), ended]);
@@ -125,9 +124,8 @@ async function run(
 }
 
 /**
- * Has n8n load an installed package anew when its files change, and say so (setupHotReload and
- * reloadLoader in n8n/src/load-nodes-and-credentials.ts). Why it could not is in its log from the
- * level "debug" on.
+ * Makes n8n reload an installed package when its files change, and reports it (setupHotReload and reloadLoader in
+ * n8n/src/load-nodes-and-credentials.ts). n8n logs the reason of a failure at the level "debug".
  */
 const reloading: Pick<N8nOptions, 'env' | 'onLine'> = {
 	env: { N8N_DEV_RELOAD: 'true', N8N_LOG_LEVEL: 'debug' },
@@ -142,11 +140,11 @@ const reloading: Pick<N8nOptions, 'env' | 'onLine'> = {
 
 interface Setup {
 	examples: ExampleWorkflow[];
-	/** What a person should know about them, in sentences. */
+	/** Remarks for the user, as sentences. */
 	problems: string[];
 }
 
-/** Answers `undefined` where the owner's login was changed in the editor: then nothing is touched. */
+/** Returns `undefined`, and changes nothing, if the user has changed the owner's login. */
 async function setUp(editorUrl: string, sandbox: Sandbox): Promise<Setup | undefined> {
 	const { baseUrl, webhooks } = sandbox;
 	const api = new EditorApi(editorUrl);
@@ -164,7 +162,7 @@ async function setUp(editorUrl: string, sandbox: Sandbox): Promise<Setup | undef
 
 const listPage = (editorUrl: string) => `${editorUrl}/home/workflows`;
 
-/** What is running, and what to try first, with the addresses for it. */
+/** Returns the addresses, the login, and what to try first. */
 function summary(editorUrl: string, sandboxUrl: string, folder: string, setup?: Setup): string {
 	const login = setup
 		? `${owner.email}  ${owner.password}`

@@ -1,11 +1,11 @@
-/** A failure told to a person: what happened and what to do. It is printed without a stack trace. */
+/** An error for people: what happened and what to do. It is printed without a stack trace. */
 export class Trouble extends Error {
 	override readonly name = 'Trouble';
 }
 
 /**
- * The error code of a failed system call, `ENOSPC` for example. Not by `instanceof`, which fails for
- * Node's own errors where jest runs a file: https://github.com/jestjs/jest/issues/2549
+ * Returns the error code of a failed system call, such as `ENOSPC`. `instanceof` fails for errors of Node.js under jest:
+ * https://github.com/jestjs/jest/issues/2549
  */
 export function systemCode(error: unknown): string | undefined {
 	if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
@@ -21,7 +21,7 @@ const systemSentences: Record<string, string> = {
 		'A folder may not be written: set XDG_CACHE_HOME and XDG_DATA_HOME to folders of your own, and run the command again.',
 };
 
-/** What to print for `error`: its sentence where there is one, otherwise everything known about it. */
+/** Returns the text to print for an error: its sentence if it has one, else its stack trace. */
 export function describeError(error: unknown): string {
 	if (error instanceof Trouble) return error.message;
 	if (!(error instanceof Error)) return String(error);

@@ -8,11 +8,11 @@ import { systemCode } from './trouble.mts';
 const { assetFiles } = createRequire(import.meta.url)('../gulpfile.js') as { assetFiles: string[] };
 
 /**
- * Builds this package into `folder`, where n8n has it installed, and again whenever a source changes,
- * until `signal` aborts. Where the code has errors, `folder` keeps what it has. By hand, since
- * `n8n-node dev` runs the newest n8n there is, and links the package instead of installing it.
+ * Builds this package into `folder`, where n8n has it installed, again after each change of a source, until `signal` aborts. If
+ * the code has errors, `folder` stays as it is. `n8n-node dev` is not used, because it runs the newest n8n, and links the
+ * package instead of installing it.
  *
- * @param say takes a line for the person who works on the package
+ * @param say prints a line
  */
 export async function watchPackage(
 	folder: string,
@@ -26,7 +26,7 @@ export async function watchPackage(
 	await Promise.all(['icons', 'nodes'].map(async (path) => await copy(path, output, say, signal)));
 }
 
-/** In this process, so that nothing is left of it, however it ends. */
+/** Runs the compiler in this process, so that it ends with the process. */
 function compile(output: string, say: (line: string) => void): { close(): void } {
 	const place: ts.FormatDiagnosticsHost = {
 		getCurrentDirectory: () => projectRoot,
@@ -41,7 +41,7 @@ function compile(output: string, say: (line: string) => void): { close(): void }
 			ts.createEmitAndSemanticDiagnosticsBuilderProgram,
 			(diagnostic) => say(ts.formatDiagnostic(diagnostic, place).trim()),
 			(_status, _newLine, _options, errors) => {
-				// There is a number of errors at the end of a compilation only.
+				// Only the message at the end of a compilation has a number of errors.
 				if (errors === undefined) return;
 				say(errors === 0 ? '✓ Compiled' : '✗ Not compiled: n8n keeps what it has');
 			},
@@ -49,7 +49,7 @@ function compile(output: string, say: (line: string) => void): { close(): void }
 	);
 }
 
-/** Copies a file that is not code when it changes. */
+/** Copies an asset when it changes. */
 async function copy(
 	path: string,
 	output: string,
@@ -67,7 +67,7 @@ async function copy(
 				await copyFile(join(projectRoot, file), target);
 				say(`✓ Copied ${file}`);
 			} catch (error) {
-				// n8n goes on with a file that is gone, until its next start.
+				// n8n uses a deleted file until its next start.
 				if (systemCode(error) !== 'ENOENT') throw error;
 			}
 		}

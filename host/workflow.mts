@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { INode, INodeParameters } from 'n8n-workflow';
 import type { WorkflowDefinition } from './rest.mts';
 
-/** A node, of which only name and type have to be told. */
+/** A node. Only name and type are required. */
 export type NodeDefinition = Pick<INode, 'name' | 'type'> & Partial<INode>;
 
-/** The trigger of a workflow that is started by hand; `pinData` is what it gives out. */
+/** Trigger of a manual workflow. Its output is pinned (`pinData`). */
 export const start: NodeDefinition = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
 
-/** The outputs of a node, each with the nodes that it leads to. */
+/** Returns the connections of a node: for each output, the nodes that follow. */
 export function to(...outputs: string[][]) {
 	const main = outputs.map((names) =>
 		names.map((node) => ({ node, type: 'main' as const, index: 0 })),
@@ -16,7 +16,7 @@ export function to(...outputs: string[][]) {
 	return { main };
 }
 
-/** A workflow in which each node leads to the next, where `more.connections` says nothing else of it. */
+/** Returns a workflow in which each node leads to the next, unless `more.connections` has another connection. */
 export function chain(
 	nodes: NodeDefinition[],
 	more: Partial<WorkflowDefinition> = {},
@@ -37,7 +37,7 @@ export function chain(
 	};
 }
 
-/** A node Edit Fields, as the examples' Settings is, with other values. */
+/** Returns an Edit Fields node, such as the examples' Settings, with other values. */
 export function withValues(node: INode, values: Record<string, unknown>): INode {
 	const { assignments } = node.parameters.assignments as unknown as {
 		assignments: Array<{ name: string; value: unknown }>;

@@ -11,7 +11,7 @@ import type {
 	WorkflowDefinition,
 } from './rest.mts';
 
-/** Who owns the n8n of `npm start`, which only this machine can reach. */
+/** Owner of the n8n of `npm start`, which only this machine can reach. */
 export const owner = {
 	email: 'owner@example.com',
 	password: 'Resume-sandbox-1',
@@ -20,21 +20,21 @@ export const owner = {
 };
 
 /**
- * The environment of an n8n 2 without n8n's assistant, which needs a model that nobody has set up here,
- * and whose page n8n opens on: without it, n8n opens on the list of workflows.
+ * Environment of an n8n 2 without n8n's assistant, which needs a model. n8n then opens on the list of workflows, and not on the
+ * assistant's page.
  */
 export const withoutAssistant = { N8N_DISABLED_MODULES: 'instance-ai', N8N_AI_ENABLED: 'false' };
 
-/** Where and how the nodes reach the service. */
+/** Access of the nodes to the service. */
 export interface ServiceAccess {
-	/** Up to and including the version segment. */
+	/** With the version segment. */
 	baseUrl: string;
 	privateKey: string;
 	webhookSecret: string;
 }
 
 export interface ExampleWorkflow {
-	/** File of `workflows/` without `.json`. */
+	/** Name of the file in `workflows/`, without `.json`. */
 	file: string;
 	id: string;
 	name: string;
@@ -72,7 +72,7 @@ export async function prepareWorkspace(
 	return examples;
 }
 
-/** Every workflow of `workflows/`, the ones that others call first. */
+/** Returns the workflows of `workflows/`, sub-workflows first. */
 export async function readExamples(): Promise<
 	Array<{ file: string; definition: WorkflowDefinition }>
 > {
@@ -95,7 +95,7 @@ async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promis
 		type: 'resumeManagementApi',
 		data: { ...access },
 	};
-	/** What callers of the examples' own webhooks send. */
+	/** Credential for callers of the examples' webhooks. */
 	const caller: CredentialDefinition = {
 		name: 'Incoming webhook',
 		type: 'httpHeaderAuth',
@@ -124,7 +124,7 @@ async function prepareDataTables(api: EditorApi): Promise<void> {
 	}
 }
 
-/** A type that the workspace has no credential of, such as a chat model's, stays open. */
+/** Sets the credentials of a node. Types without a credential, such as a chat model's, stay open. */
 function wireCredential(node: INode, credentials: Credential[]): INode {
 	const credential = credentials.find(({ type }) => node.credentials?.[type] !== undefined);
 	if (credential === undefined) return node;
@@ -132,7 +132,7 @@ function wireCredential(node: INode, credentials: Credential[]): INode {
 	return { ...node, credentials: { [type]: { id, name } } };
 }
 
-/** A file names the workflow that a node calls; n8n knows it by its ID. */
+/** Sets the ID of the workflow that a node calls: files have its name only. */
 function wireSubWorkflow(node: INode, examples: ExampleWorkflow[]): INode {
 	const locator = node.parameters.workflowId;
 	if (typeof locator !== 'object' || locator === null || !('cachedResultName' in locator)) {

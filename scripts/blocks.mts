@@ -1,10 +1,9 @@
 import { Trouble } from '../host/trouble.mts';
 
 /**
- * A page with another content of its block `name`, which is between `<!-- name: … -->` and
- * `<!-- /name -->`.
+ * Returns a page with new content of its block `name`, which is between `<!-- name: … -->` and `<!-- /name -->`.
  *
- * @throws {Trouble} where the page has no such block
+ * @throws {Trouble} if the page has no such block
  */
 export function withBlock(page: string, name: string, content: string): string {
 	const block = new RegExp(`(<!-- ${name}: .*? -->\n).*?(\n<!-- /${name} -->)`, 's');
@@ -12,7 +11,7 @@ export function withBlock(page: string, name: string, content: string): string {
 	return page.replace(block, (_, start: string, end: string) => `${start}\n${content}\n${end}`);
 }
 
-/** A table of Markdown, the first row being its head, with columns for a person who reads it as it is. */
+/** Returns a Markdown table with aligned columns. The first row is its head. */
 export function table([head = [], ...rows]: string[][]): string {
 	const widths = head.map((_, column) =>
 		Math.max(3, ...[head, ...rows].map((row) => row[column]!.length)),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 
-/** The parts of a package's `package.json` that n8n and npm act on. */
+/** The parts of a `package.json` that n8n and npm use. */
 export interface Manifest {
 	name: string;
 	version: string;
@@ -14,10 +14,9 @@ export function readManifest(packageFolder: string): Manifest {
 }
 
 /**
- * Loads the class that n8n expects in a file: the one that is named like it
- * (n8n-core/dist/nodes-loader/directory-loader.js).
+ * Loads the class that n8n expects in a file, which has the file's name (n8n-core/dist/nodes-loader/directory-loader.js).
  *
- * @throws {Error} where the file can't be loaded or has no such class
+ * @throws {Error} if the file can't be loaded or has no such class
  */
 export function loadClass<Instance>(packageFolder: string, file: string): Instance {
 	const path = join(packageFolder, file);
@@ -28,7 +27,7 @@ export function loadClass<Instance>(packageFolder: string, file: string): Instan
 	return new found();
 }
 
-/** What a built file exports. */
+/** Returns the exports of a built file. */
 export function requireBuilt(path: string): unknown {
 	return createRequire(path)(path) as unknown;
 }

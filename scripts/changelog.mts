@@ -1,10 +1,10 @@
-/** Changes to `CHANGELOG.md`, which is written by hand: https://keepachangelog.com/en/1.1.0/ */
+/** Reads and changes `CHANGELOG.md`, which is written by hand: https://keepachangelog.com/en/1.1.0/ */
 import { Trouble } from '../host/trouble.mts';
 
 /**
- * What a changelog says of a version, or of what is not released yet.
+ * Returns the entry of a version, or of the unreleased part.
  *
- * @throws {Trouble} where it says nothing
+ * @throws {Trouble} if there is no entry
  */
 export function readEntry(changelog: string, version: string): string {
 	const sections = changelog.split(/^(?=## )/m);
@@ -15,10 +15,10 @@ export function readEntry(changelog: string, version: string): string {
 }
 
 /**
- * Gives what is not released yet to a version.
+ * Moves the unreleased part to a version.
  *
  * @param date of the release, as 2026-01-31
- * @throws {Trouble} where there is nothing to release
+ * @throws {Trouble} if there is nothing to release
  */
 export function releaseEntry(changelog: string, version: string, date: string): string {
 	readEntry(changelog, 'Unreleased');

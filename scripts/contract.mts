@@ -1,6 +1,6 @@
 /**
- * `npm run contract`: shows how the public names of the built package differ from
- * contract/public-names.json, and fails where they do; `-- --update` writes the file anew.
+ * `npm run contract`: compares the public names of the built package with contract/public-names.json, and fails if they
+ * differ. `-- --update` writes the file.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** `npm run docs`: writes anew, from the built node, what the README says of its operations, and its errors. */
+/** `npm run docs`: writes the generated tables of the README and of docs/errors.md, from the built nodes. */
 import { projectRoot } from '../host/paths.mts';
 import { generatedTables } from './generatedTables.mts';
 import { writeBlock } from './write.mts';

@@ -1,19 +1,20 @@
-/** The tables of the pages that are made from what the built action node offers and can fail with. */
+/** Writes the tables of the pages that list what the built nodes offer, and what they can fail with. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INodeProperties, INodePropertyOptions, INodeType } from 'n8n-workflow';
 import { table } from './blocks.mts';
 import { loadClass, readManifest, requireBuilt } from './builtPackage.mts';
 
-/** An operation as the editor offers it. */
+/** An operation in n8n's editor. */
 export interface OfferedOperation {
 	resource: string;
 	name: string;
-	/** Method and path, as the partner API specification writes them (§4). */
+	/** Method and path, as in the partner API specification (§4). */
 	request: string;
 	description: string;
 }
 
-/** Every operation, in the editor's order. */
+/** Returns all operations, in the editor's order. */
 export function readOperations(packageFolder: string): OfferedOperation[] {
 	const file = readManifest(packageFolder).n8n.nodes.find((path) => !path.includes('Trigger'));
 	const { properties } = loadClass<INodeType>(packageFolder, file!).description;
@@ -24,7 +25,7 @@ export function readOperations(packageFolder: string): OfferedOperation[] {
 	return choices('resource').flatMap((resource) =>
 		choices('operation', { resource: resource.value }).map((operation) => {
 			const { name, value, description = '', routing } = operation;
-			// Where the user chooses it, all that there are.
+			// All methods, if the user chooses one.
 			const methods = choices('method', { resource: resource.value, operation: value });
 			const method = methods.map((one) => one.name).join(', ') || routing?.request?.method;
 			const request = `${method} ${routing?.request?.url}`;
@@ -40,16 +41,44 @@ function isShown({ displayOptions }: INodeProperties, chosen: Record<string, unk
 
 type Failures = Record<string, [message: string, description: string]>;
 
-/** All failures, by their IDs. */
+/** Returns the texts of all failures by their IDs. */
 export function readFailures(packageFolder: string): Failures {
-	const file = join(packageFolder, 'dist', 'nodes', 'shared', 'failures.js');
-	return (requireBuilt(file) as { FAILURES: Failures }).FAILURES;
+	return (requireNode(packageFolder, 'shared/failures') as { FAILURES: Failures }).FAILURES;
 }
 
-/** A text as people read it, with `…` for what is put in. */
+/** Returns the service's error codes by the IDs of their failures. */
+function readCodes(packageFolder: string): Map<string, string> {
+	const document = readFileSync(join(packageFolder, 'openapi', 'partner-api.yaml'), 'utf8');
+	const { judge } = requireNode(packageFolder, 'ResumeManagement/http/judge') as {
+		judge(answer: { statusCode: number; body: object }): unknown;
+	};
+	const idOf = (errorCode: string): string => {
+		try {
+			judge({ statusCode: 200, body: { status: 'error', errorCode } });
+		} catch (failure) {
+			return (failure as { id: string }).id;
+		}
+		throw new Error(`The error code ${errorCode} is no failure.`);
+	};
+	const codes = document.match(/\b(?:plan-upgrade|connect)-\d+\b/g) ?? [];
+	return new Map(codes.map((code) => [idOf(code), code]));
+}
+
+function requireNode(packageFolder: string, file: string): unknown {
+	return requireBuilt(join(packageFolder, 'dist', 'nodes', `${file}.js`));
+}
+
+/** Sentences of many descriptions, which docs/errors.md has once. */
+const COMMON =
+	/ *(?:If this keeps happening, (?:contact|ask) your account manager|Nothing was sent(?: for this item)?|Nothing but the list was requested for this item)\./g;
+
+/** Returns a text with `…` in place of its values. */
 export const shown = (text: string) => text.replace(/(\{\w+\})+/g, '…');
 
-/** The README's table of operations, and in docs/errors.md one for each first part of the failures' IDs. */
+/**
+ * Returns the README's table of operations, and the tables of docs/errors.md: one for each first part of the failures'
+ * IDs.
+ */
 export function generatedTables(packageFolder: string) {
 	const operations = readOperations(packageFolder).map(
 		({ resource, name, request, description }) => [resource, name, `\`${request}\``, description],
@@ -58,10 +87,14 @@ export function generatedTables(packageFolder: string) {
 		Object.entries(readFailures(packageFolder)),
 		([id]) => id.split('.')[0]!,
 	);
+	const codes = readCodes(packageFolder);
 	const failures = Object.entries(groups).map(([group, found]) => {
-		const rows = found!.map(([id, texts]) => {
-			const [message, description] = texts.map(shown);
-			return [`\`${message}\``, description!, `\`${id}\``];
+		const told = found!.filter(([, texts]) => shown(texts[0]) !== '…');
+		const rows = told.map(([id, texts]) => {
+			const [message, description] = texts.map((text) => shown(text.replace(COMMON, '')));
+			// Several failures have the service's own words as their message. The code tells them apart.
+			const code = codes.has(id) ? ` ${codes.get(id)}` : '';
+			return [`\`${message}${code}\``, description!, `\`${id}\``];
 		});
 		const content = table([['Message', 'What to do', 'ID'], ...rows]);
 		return { page: 'docs/errors.md', block: `failures-${group}`, content };

@@ -9,29 +9,26 @@ import codexSchema from './codex.schema.json' with { type: 'json' };
 
 const { assetFiles } = createRequire(import.meta.url)('../gulpfile.js') as { assetFiles: string[] };
 
-/** A tarball and its content. */
+/** A tarball with its content. */
 export interface PackedPackage {
 	tarball: string;
-	/** The unpacked content. */
+	/** Folder of the unpacked content. */
 	folder: string;
 }
 
 export interface PackageCheck {
-	/** What holds where nothing is found. */
+	/** States what the check proves, as a sentence. */
 	title: string;
-	/** Answers what is wrong, in sentences. */
+	/** Returns what is wrong, as sentences. */
 	find(packed: PackedPackage): Promise<string[]>;
 }
 
 const maxKilobytes = 64;
 
-/** What npm installs beside `dependencies`, of which n8n's scanner tells. */
+/** Fields by which npm installs more packages. n8n's scanner checks `dependencies`. */
 const dependencies = ['optionalDependencies', 'bundledDependencies', 'bundleDependencies'];
 
-/**
- * What must hold for a package before it is published, beyond what n8n's linter and scanner check and
- * what an n8n that loads it shows.
- */
+/** Checks of a package beyond those of n8n's linter and scanner. */
 export const packageChecks: PackageCheck[] = [
 	{
 		title: 'holds package.json, README, LICENSE, code and assets, and nothing else',

@@ -1,15 +1,15 @@
 import type { ICredentialType, INodeProperties, INodeType } from 'n8n-workflow';
 import { loadClass, readManifest } from './builtPackage.mts';
 
-/** Texts that people read, and what a node does rather than what it is called. */
+/** Properties that are no public names: texts for people, and the behaviour of a node. */
 const leftOut = ['displayName', 'description', 'placeholder', 'hint', 'action', 'routing'];
 
-/** Parameters that hold nothing. */
+/** Types of parameters without a value. */
 const notices = ['notice', 'callout', 'button'];
 
 /**
- * What a workflow that is saved today relies on tomorrow: names, types, defaults, choices and conditions in
- * the descriptions of a built package's nodes and credentials.
+ * Returns what saved workflows rely on: names, types, defaults, choices and conditions in the descriptions of a built
+ * package's nodes and credentials.
  */
 export function readPublicNames(packageFolder: string): object {
 	const { name, n8n } = readManifest(packageFolder);
@@ -31,7 +31,7 @@ function namesOf(properties: INodeProperties[]): unknown {
 	const kept = properties.filter(({ type }) => !notices.includes(type));
 	return JSON.parse(JSON.stringify(kept), (key, value: unknown) => {
 		if (leftOut.includes(key)) return undefined;
-		// The name of what can be chosen is its label.
+		// The name of an option is its label.
 		if (typeof value === 'object' && value !== null && 'name' in value && 'value' in value) {
 			return { ...value, name: undefined };
 		}

@@ -1,7 +1,7 @@
 /**
- * The changelog's part of a release, which is npm's own `npm version`: it runs `check` before anything
- * is changed, and `prepare` between the new number and the commit that it tags. The workflow that
- * publishes runs `check <tag>`. By hand, since `n8n-node release` writes a changelog from the commits.
+ * Checks and writes the changelog of a release. `npm version` runs `check` before it changes anything, and `prepare` before
+ * it commits and tags. The workflow that publishes runs `check <tag>`. `n8n-node release` is not used, because it writes a
+ * changelog from the commits.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

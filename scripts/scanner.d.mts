@@ -1,6 +1,6 @@
-/** The parts of n8n's scanner that are used here; it brings no types. */
+/** Types of n8n's scanner, which has none. */
 declare module '@n8n/scan-community-package/scanner/scanner.mjs' {
-	/** What the scanner reads of a package's sources. */
+	/** Sources that the scanner reads. */
 	export const SOURCE_FILE_PATTERNS: string[];
 	export function analyzePackage(
 		folder: string,

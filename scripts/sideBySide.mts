@@ -1,6 +1,6 @@
 /**
- * `node scripts/sideBySide.mts <command> …`: runs commands of the shell at the same time, and shows what
- * each has written once it has ended. Fails if one of them does.
+ * `node scripts/sideBySide.mts <command> …`: runs shell commands at the same time, and prints the output of each when it
+ * ends. Fails if one of them fails.
  */
 import execa from 'execa';
 

@@ -1,6 +1,6 @@
 /**
- * `npm run verify:package`: checks the package as it would be published and installs it into an
- * empty n8n. `-- <tarball>` takes one that is packed already.
+ * `npm run verify:package`: packs the package, checks the tarball, and installs it into an empty n8n. `-- <tarball>` checks
+ * an existing tarball.
  */
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ import { readPublicNames } from './publicNames.mts';
 
 const major = 2;
 
-/** @throws {Trouble} where anything is wrong, after everything was checked */
+/** @throws {Trouble} if a check fails, after all checks */
 async function verify(given: string | undefined, folder: string): Promise<void> {
 	if (given === undefined) await buildPackage(reportTo(process.stderr));
 	const tarball = given === undefined ? await packPackage(folder) : resolve(given);
@@ -55,13 +55,13 @@ async function verify(given: string | undefined, folder: string): Promise<void> 
 	if (failed > 0) throw new Trouble(`${failed} of the checks above failed.`);
 }
 
-/** What n8n runs on the package and on the sources of what it verifies (`analyzePackageByName` there). */
+/** Runs n8n's scanner on the package, as n8n does before it verifies one (`analyzePackageByName`). */
 async function scan(folder: string, patterns: string[]): Promise<string[]> {
 	const { passed, message, details } = await analyzePackage(folder, patterns);
 	return passed ? [] : [details ?? message ?? 'It does not say why.'];
 }
 
-/** Unpacks a tarball to where `n8n-workflow`, which n8n has, can be loaded. */
+/** Unpacks a tarball into a folder where `n8n-workflow` can be loaded. */
 async function unpack(tarball: string, folder: string): Promise<string> {
 	const modules = join(folder, 'node_modules');
 	await mkdir(modules);
@@ -70,7 +70,7 @@ async function unpack(tarball: string, folder: string): Promise<string> {
 	return join(folder, 'package');
 }
 
-/** Installs a package into a new n8n, and answers what n8n does not offer then. */
+/** Installs a package into a new n8n, and returns the nodes and credentials that n8n does not offer. */
 async function unregistered({ tarball, folder }: PackedPackage, userFolder: string) {
 	const host = await installHost(major, reportTo(process.stderr));
 	await installPackage(userFolder, tarball);

@@ -1,4 +1,4 @@
-/** Writes as `npm run format` would; apart from the texts themselves, since jest can't load prettier. */
+/** Writes files in the format of `npm run format`. In a file of its own, because jest can't load prettier. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -10,7 +10,7 @@ export async function writeFormatted(file: string, text: string): Promise<void> 
 	await writeFile(file, await format(text, options));
 }
 
-/** Writes a block of a page of the project. */
+/** Writes a block of a page. */
 export async function writeBlock(page: string, name: string, content: string): Promise<void> {
 	const file = join(projectRoot, page);
 	await writeFormatted(file, withBlock(await readFile(file, 'utf8'), name, content));

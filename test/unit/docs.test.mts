@@ -4,15 +4,10 @@ import type { ICredentialType, INode, INodeType } from 'n8n-workflow';
 import ts from 'typescript';
 import { projectRoot } from '../../host/paths.mts';
 import { withBlock } from '../../scripts/blocks.mts';
-import { loadClass, readManifest } from '../../scripts/builtPackage.mts';
-import {
-	generatedTables,
-	readFailures,
-	readOperations,
-	shown,
-} from '../../scripts/generatedTables.mts';
+import { loadClass, readManifest, requireBuilt } from '../../scripts/builtPackage.mts';
+import { generatedTables, readOperations } from '../../scripts/generatedTables.mts';
 
-/** What people read, held against what there is. */
+/** Compares the pages with the code, the files and the workflows. */
 
 function read(file: string): string {
 	return readFileSync(join(projectRoot, file), 'utf8');
@@ -25,10 +20,11 @@ function find(...patterns: string[]): string[] {
 	return globSync(patterns, { cwd: projectRoot, exclude });
 }
 
-/** The worked example of CONTRIBUTING.md, which is not in the package. */
+/** The invented operation of the worked example in CONTRIBUTING.md. */
 const newOperation = {
-	name: 'User → Connect',
-	file: 'nodes/ResumeManagement/operations/user/connect.ts',
+	name: 'Resume → Archive',
+	path: '/resume/:resumeID/archive',
+	file: 'nodes/ResumeManagement/operations/resume/archive.ts',
 };
 
 const pages = find('*.md', 'docs/*.md').filter((file) => file !== 'LICENSE.md');
@@ -42,12 +38,14 @@ const operationNames = [
 	newOperation.name,
 	...operations.map(({ resource, name }) => `${resource} → ${name}`),
 ];
-/** With the one that the node does not offer. */
-const requestPaths = ['/connect', ...operations.map(({ request }) => request.replace(/.* /, ''))];
+const requestPaths = [
+	newOperation.path,
+	...operations.map(({ request }) => request.replace(/.* /, '')),
+];
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 const fileNames = new Set(find('**/*', '.github/**/*').map((path) => basename(path)));
 
-/** The text outside of code blocks. */
+/** Returns the text outside of code blocks. */
 const prose = (page: string) => read(page).replace(/^ *```.*?^ *```/gms, '');
 
 function all(text: string, pattern: RegExp): string[] {
@@ -55,72 +53,73 @@ function all(text: string, pattern: RegExp): string[] {
 }
 
 it.each(generatedTables(projectRoot))(
-	'has $block in $page as `npm run docs` writes it',
+	'`npm run docs` writes the block $block of $page as it is',
 	({ page, block, content }) => {
-		// Prettier escapes what Markdown would take for more than text.
+		// Prettier escapes characters that have a meaning in Markdown.
 		const plain = (text: string) =>
 			text.replace(/\\/g, '').replace(/ +/g, ' ').replace(/-{3,}/g, '---');
 		expect(plain(read(page))).toBe(plain(withBlock(read(page), block, content)));
 	},
 );
 
-it.each(workflows)('%s is in docs/examples.md, with its picture', (file) => {
+it.each(workflows)('docs/examples.md has %s with its picture', (file) => {
 	expect(read('docs/examples.md')).toContain(`](../${file})`);
 	expect(read('docs/examples.md')).toContain(`](images/${file.replace('.json', '.png')})`);
 });
 
-it.each(workflows)(
-	'%s has Settings, or names in its note where a credential is to be set',
-	(file) => {
-		const { nodes } = JSON.parse(read(file)) as { nodes: INode[] };
-		const notes = nodes.map(({ parameters }) => parameters.content).join('\n');
-		const isSet = ({ name }: INode) =>
-			notes.includes(`*${name}*`) || nodes.some((node) => node.name === 'Settings');
-		const open = nodes.filter((node) => node.credentials !== undefined && !isSet(node));
-		expect(open.map(({ name }) => name)).toEqual([]);
+it.each(workflows)('the note of %s names the nodes that need a credential', (file) => {
+	const { nodes } = JSON.parse(read(file)) as { nodes: INode[] };
+	const notes = nodes.map(({ parameters }) => parameters.content).join('\n');
+	const isSet = ({ name }: INode) =>
+		notes.includes(`*${name}*`) || nodes.some((node) => node.name === 'Settings');
+	const open = nodes.filter((node) => node.credentials !== undefined && !isSet(node));
+	expect(open.map(({ name }) => name)).toEqual([]);
+});
+
+it.each(pages)(
+	'%s names only links, files, scripts, operations, fields and identifiers that exist',
+	(page) => {
+		const text = prose(page);
+		const codeSpans = all(text, /`([^`\n]+)`/g);
+		const anythingElse = {
+			links: all(text, /\]\((?!\w+:)([^)\s]+)\)/g).filter((link) => {
+				const [path, anchor] = link.split('#');
+				const file = path ? relative('.', join(dirname(page), path)) : page;
+				if (!exists(file)) return true;
+				return anchor !== undefined && !anchors(file).includes(anchor);
+			}),
+			scripts: all(read(page), /\bnpm (?:run )?((?<=run )[\w:]+|test\b|start\b)/g).filter(
+				(script) => !(script in scripts),
+			),
+			files: codeSpans.filter((span) => {
+				if (/^[\w.-]+\/[\w./<>-]*$/.test(span) && exists(span.split('/')[0]!)) {
+					return span !== newOperation.file && !exists(span.replace(/<.*/, ''));
+				}
+				return /^[\w.-]+\.(m?ts|[cm]js|json|md|ya?ml)$/.test(span) && !fileNames.has(span);
+			}),
+			operations: all(text, /\b(\w+ → [A-Z]\w*(?: [A-Z]\w*)*)/g).filter(
+				(name) => resources.has(name.split(' ')[0]!) && !operationNames.includes(name),
+			),
+			requests: all(text, /`(?:GET|POST|PUT|PATCH|DELETE) (\/[^`]*)`/g).filter(
+				(path) => !requestPaths.includes(path),
+			),
+			// Fields, and nodes of example workflows.
+			labels: all(text.replace(/`[^`]*`/g, ''), /(?<![\w_])_([^_\n]+)_(?![\w_])/g).filter(
+				(label) => !labels.has(label),
+			),
+			identifiers: codeSpans.filter(
+				(span) =>
+					/^[a-z]+[A-Z]\w*$|^[a-z]+(_[a-z\d]+)+$/.test(span) &&
+					!/^n8n/i.test(span) &&
+					!identifiers.has(span) &&
+					!identifiers.has(span.replaceAll('_', '')),
+			),
+		};
+		expect(Object.entries(anythingElse).filter(([, names]) => names.length > 0)).toEqual([]);
 	},
 );
 
-it.each(pages)('%s names only what there is', (page) => {
-	const text = prose(page);
-	const codeSpans = all(text, /`([^`\n]+)`/g);
-	const anythingElse = {
-		links: all(text, /\]\((?!\w+:)([^)\s]+)\)/g).filter((link) => {
-			const [path, anchor] = link.split('#');
-			const file = path ? relative('.', join(dirname(page), path)) : page;
-			if (!exists(file)) return true;
-			return anchor !== undefined && !anchors(file).includes(anchor);
-		}),
-		scripts: all(read(page), /\bnpm (?:run )?((?<=run )[\w:]+|test\b|start\b)/g).filter(
-			(script) => !(script in scripts),
-		),
-		files: codeSpans.filter((span) => {
-			if (/^[\w.-]+\/[\w./<>-]*$/.test(span) && exists(span.split('/')[0]!)) {
-				return span !== newOperation.file && !exists(span.replace(/<.*/, ''));
-			}
-			return /^[\w.-]+\.(m?ts|[cm]js|json|md|ya?ml)$/.test(span) && !fileNames.has(span);
-		}),
-		operations: all(text, /\b(\w+ → [A-Z]\w*(?: [A-Z]\w*)*)/g).filter(
-			(name) => resources.has(name.split(' ')[0]!) && !operationNames.includes(name),
-		),
-		requests: all(text, /`(?:GET|POST|PUT|PATCH|DELETE) (\/[^`]*)`/g).filter(
-			(path) => !requestPaths.includes(path),
-		),
-		// Fields, and nodes of examples.
-		labels: all(text.replace(/`[^`]*`/g, ''), /(?<![\w_])_([^_\n]+)_(?![\w_])/g).filter(
-			(label) => !labels.has(label),
-		),
-		identifiers: codeSpans.filter(
-			(span) =>
-				/^[a-z]+[A-Z]\w*$|^[a-z]+(_[a-z\d]+)+$/.test(span) &&
-				!/^n8n/i.test(span) &&
-				!identifiers.has(span),
-		),
-	};
-	expect(Object.entries(anythingElse).filter(([, names]) => names.length > 0)).toEqual([]);
-});
-
-it('has a worked example in CONTRIBUTING.md that compiles', () => {
+it('the worked example in CONTRIBUTING.md compiles', () => {
 	const code = /```ts\n(.*?)```/s.exec(read('CONTRIBUTING.md'))![1]!.replace(/^ {3}/gm, '');
 	const { options } = ts.parseJsonConfigFileContent(
 		ts.readConfigFile(join(projectRoot, 'tsconfig.json'), ts.sys.readFile).config,
@@ -137,7 +136,7 @@ it('has a worked example in CONTRIBUTING.md that compiles', () => {
 	expect(found.map(({ messageText }) => messageText)).toEqual([]);
 }, 60_000);
 
-it('has a tour in CONTRIBUTING.md that opens files with what it names', () => {
+it('each file that the tour in CONTRIBUTING.md opens has the names that the tour gives', () => {
 	const [, tour] = /^## Where to make a change\n(.*?)^## /ms.exec(read('CONTRIBUTING.md'))!;
 	for (const row of tour!.match(/^\|.*$/gm)!.slice(2)) {
 		const [, change, open] = row.split('|');
@@ -149,20 +148,20 @@ it('has a tour in CONTRIBUTING.md that opens files with what it names', () => {
 	}
 });
 
-/** Labels of n8n itself that the pages mention. */
+/** Labels of n8n that the pages mention. */
 const n8nLabels = [
 	// The HTTP Request node.
 	...['Authentication', 'Predefined Credential Type', 'Credential Type'],
-	// What n8n adds to a credential (n8n-workflow/src/credential-domain-restrictions.ts).
+	// Fields that n8n adds to a credential (n8n-workflow/src/credential-domain-restrictions.ts).
 	...['Allowed HTTP Request Domains', 'Specific Domains', 'None'],
 	// Request Options, which n8n adds to declarative nodes (n8n-core/src/nodes-loader/constants.ts).
-	...['Batching', 'Timeout'],
+	...['Batching', 'Proxy', 'Timeout'],
 	// The Remove Duplicates and Loop Over Items nodes, and the list of executions.
 	...['Remove Items Processed in Previous Executions', 'Value Is New'],
 	...['Batch Size', 'Custom API Call', 'Retry execution', 'Error', 'Queued', 'Success'],
 ];
 
-/** Those of the package's nodes, of its credential, and the names of nodes in examples. */
+/** Labels of the package's nodes and credential, and names of nodes in the example workflows. */
 const described = [JSON.stringify([...descriptions, credential]), ...workflows.map(read)];
 const labels = new Set([
 	...n8nLabels,
@@ -176,7 +175,7 @@ const sources = find(
 );
 const identifiers = new Set(sources.flatMap((file) => read(file).match(/\w+/g) ?? []));
 
-/** As GitHub makes them of headings. */
+/** Returns the anchors that GitHub makes of headings. */
 function anchors(file: string): string[] {
 	return all(read(file), /^#+ (.+)$/gm).map((heading) =>
 		heading
@@ -186,23 +185,44 @@ function anchors(file: string): string[] {
 	);
 }
 
-it('quotes messages in the words of the code', () => {
-	const settings = read('nodes/ResumeManagementTrigger/settings.ts');
-	const [, ofTrigger] = read('docs/errors.md').split('## The trigger');
-	const inErrors = all(ofTrigger!, /^\| `([^`…]+)` /gm);
-	expect(inErrors).toHaveLength(2);
-	expect(inErrors.filter((message) => !settings.includes(message))).toEqual([]);
+/** Returns the number of words as `wc -w` counts them. */
+const wordsIn = (text: string) => text.split(/\s+/).filter(Boolean).length;
 
-	const templates = Object.values(readFailures(projectRoot)).map(([message]) => shown(message));
-	const [, symptoms] = read('README.md').split('| What you see');
-	const inReadme = all(symptoms!.split('\n\n')[0]!, /`([A-Z'][^`]* [^`]*)`/g);
-	expect(inReadme.length).toBeGreaterThan(4);
-	const isKnown = (symptom: string) =>
-		['Outcome unknown', ...templates].some((one) => one.startsWith(symptom.replace(/: …$/, '')));
-	expect(inReadme.filter((symptom) => !isKnown(symptom))).toEqual([]);
+it('the README has at most 1,400 words, and docs/ has at most 13,000 words in twelve pages', () => {
+	const docs = pages.filter((page) => page.startsWith('docs/'));
+	expect(docs.length).toBeLessThanOrEqual(12);
+	expect(wordsIn(read('README.md'))).toBeLessThanOrEqual(1_400);
+	expect(wordsIn(docs.map(read).join('\n'))).toBeLessThanOrEqual(13_000);
+});
 
+/** Messages of n8n that the pages quote. */
+const n8nMessages = ['Connection tested successfully', 'Unrecognized node type: '];
+
+it.each(pages)('%s quotes messages in the words of the code', (page) => {
+	const shownToUsers = sources.filter((file) => /^(nodes|credentials|sandbox)\//.test(file));
+	const known = [...described, ...n8nMessages, ...shownToUsers.map(read)].join('\n');
+	// The generated tables are compared as a whole.
+	const text = prose(page).replace(/<!-- (failures-\w+):.*?<!-- \/\1 -->/gs, '');
+	const messages = all(text, /`([A-Z][a-z]+ [a-z][^`…]*)/g);
+	const isKnown = (message: string) =>
+		known.includes(message) || n8nMessages.some((start) => message.startsWith(start));
+	expect(messages.filter((message) => !isKnown(message))).toEqual([]);
+});
+
+it('the README has the names that the nodes look for', () => {
+	const file = join(projectRoot, 'dist', 'nodes', 'shared', 'names.js');
+	const lists = Object.values(requireBuilt(file) as Record<string, string[]>)
+		.filter((list) => Array.isArray(list))
+		.flat();
+	const [, section] = /^### What the nodes look for$(.*?)^##/ms.exec(read('README.md'))!;
+	const told = all(section!, /`([^`]+)`/g).map((name) => name.replace(/[_-]/g, '').toLowerCase());
+	expect(lists.length).toBeGreaterThan(10);
+	expect(lists.filter((name) => !told.includes(name))).toEqual([]);
+});
+
+it('docs/installation.md explains each message of the credential test', () => {
 	const rules = credential.test?.rules?.map(({ properties }) => properties.message) ?? [];
 	expect(rules.length).toBeGreaterThan(2);
-	const page = read('docs/credentials.md');
+	const page = read('docs/installation.md');
 	expect(rules.filter((message) => !page.includes(`\`${message}\``))).toEqual([]);
 });
