@@ -9,7 +9,7 @@ export const BASE_URL =
 
 /**
  * Address of the credential's test. n8n runs none of our code for it, but evaluates an expression. For a Base URL that may
- * not receive the key, the address is no URL, so that n8n's HTTP client fails with "Invalid URL" and sends nothing.
+ * not receive the key, the address is no URL, so that n8n's HTTP client fails and sends nothing.
  */
 const TEST_URL = `={{ ${BASE_URL.toString()}.test($credentials.baseUrl) ? $credentials.baseUrl.replace(/\\/+$/, '') + '/users' : 'Invalid Base URL' }}`;
 
@@ -79,7 +79,7 @@ export class ResumeManagementApi implements ICredentialType {
 			typeOptions: { password: true },
 			default: '',
 			description:
-				'The secret that the service sends, or signs its webhooks with. Used by the Resume Management Trigger alone; leave it empty when you do not verify webhooks.',
+				'The secret that a webhook carries or is signed with. Only the Resume Management Trigger uses it.',
 		},
 		{
 			displayName: 'Older Webhook Secret',

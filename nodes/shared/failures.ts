@@ -11,7 +11,7 @@ const CHECK_ITEM =
 	"Check this item's parameters and the credential. If this keeps happening, contact your account manager.";
 
 const CHECK_CONNECTION =
-	"Check the credential's Base URL, and whether a proxy or a login page stands between n8n and the service.";
+	"Check the credential's Base URL, and for a proxy or a login page between n8n and the service.";
 
 const CHECK_EXPRESSION = 'Check the expression that it comes from.';
 
@@ -43,7 +43,7 @@ export const FAILURES = {
 	],
 	'service.connectFailed': [
 		ANSWERED,
-		'No token was issued. Check the request body. If this keeps happening, contact your account manager with the code.',
+		'No token was issued. Check Email and the request body, and contact your account manager with the code.',
 	],
 	'service.rejected': [
 		'The service rejected the request (HTTP {status}{page})',
@@ -81,7 +81,7 @@ export const FAILURES = {
 	'answer.notJson': ['The answer is not JSON', CHECK_CONNECTION],
 	'answer.characters': [
 		"The answer's characters can't be read",
-		'It names a character set that is not known, or is not written in the one that it names. Contact your account manager.',
+		'Its character set is unknown or wrong. Contact your account manager.',
 	],
 	'answer.tooLong': [
 		'The answer is longer than {megabytes} MB',
@@ -119,7 +119,7 @@ export const FAILURES = {
 	],
 	'write.unguarded': [
 		'Nothing was sent, because this n8n gives no protection against sending twice',
-		'It works in another way than the versions that this node was tested in. Please report this to the maintainers of this node.',
+		'This n8n differs from the versions that the node was tested in. Please report this to the maintainers of this node.',
 	],
 	'write.notShown': [
 		"The item was carried out, but the answer can't be shown",
@@ -132,7 +132,7 @@ export const FAILURES = {
 	],
 	'key.claimed': [
 		'This key was claimed before, and no success of this request is stored for it',
-		'Another execution is sending it, its outcome is unknown, it was refused until a person acts, or the key was used for another request. Find out whether it was carried out. If it was not, send it with a new key, such as one that ends in -2. Nothing was sent.',
+		'Another execution is sending it, its outcome is unknown, it was refused until a person acts, or the key was used for another request. Find out whether it was carried out. If it was not, use a new key, such as one that ends in -2. Nothing was sent.',
 	],
 
 	'network.hostUnknown': [

@@ -237,7 +237,7 @@ function mustSucceed(one: Service, by: Settings): boolean {
 }
 
 const ERRORS =
-	/^The (list is not complete|list did not end within|service sent the same page again|answer holds more than one list)/;
+	/^The (list is not complete|list did not end within|service sent the same page again|answer has more than one list)/;
 
 let answer: (query: URLSearchParams, count: number) => unknown;
 let count = 0;

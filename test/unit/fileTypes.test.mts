@@ -90,7 +90,7 @@ test.each<[string, object, string]>([
 	['a hash of 512 bits', data({ file: 'a10a'.repeat(32) }), 'no file'],
 	['a token', data({ file: BASE64.slice(0, 100) }), 'no file'],
 ])('the error of %s names File Path', (_, answer, what) => {
-	expect(failed(answer)).toMatch(new RegExp(`^The answer holds ${what}\\..*Set File Path`));
+	expect(failed(answer)).toMatch(new RegExp(`^The answer has ${what}\\..*Set File Path`));
 });
 
 test('an error names twenty properties at most, each cut to 64 characters', () => {

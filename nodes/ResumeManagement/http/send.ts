@@ -219,7 +219,7 @@ export function refuseProxyElsewhere(baseUrl: string, { proxy }: HttpSettings): 
 
 /**
  * Keeps a request without TLS on this machine: n8n's environment may name a proxy, which could read the key. A socket
- * that is bound to the loopback address reaches no other machine. (n8n 1 has no such setting: docs/credentials.md.)
+ * that is bound to the loopback address reaches no other machine. (n8n 1 has no such setting: docs/installation.md.)
  */
 function onThisMachine(url: string): Partial<IHttpRequestOptions> {
 	if (!url.startsWith('http:')) return {};

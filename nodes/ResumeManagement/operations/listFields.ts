@@ -31,7 +31,7 @@ export const itemsPath: INodeProperties = {
 		'Path of the list in the answer. Leave it empty if the list is the answer itself, data, called users or resumes, or the only list.',
 };
 
-/** Settings for reading a list page by page, which the specification does not show: see docs/lists.md. */
+/** Settings for reading a list page by page, which the specification does not show: see docs/lists-and-files.md. */
 export const pagination: INodeProperties = {
 	displayName: 'Pagination',
 	name: 'pagination',
