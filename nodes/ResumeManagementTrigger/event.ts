@@ -41,10 +41,10 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	if (text === undefined) return "The body's characters can't be read.";
 	const parsed = parseJson(text);
 	if ('problem' in parsed) return PROBLEMS[parsed.problem];
-	const data = hideSecrets(parsed.value, secrets, text) as GenericValue;
+	const data = hideSecrets(parsed.value, secrets) as GenericValue;
 	const name = findEventName(data, settings);
 	const ids: Array<[EventItem['deliveryIdSource'], string]> = [
-		['payload', findEventId(data, settings, name)],
+		['payload', findEventId(data, settings)],
 		['header', hideAndCut(signedId(settings, delivery), secrets)],
 	];
 	// Two IDs that held a secret may be equal now.
@@ -72,10 +72,11 @@ function findEventName(payload: unknown, { eventNamePath: path }: Settings): str
 }
 
 /** Returns the ID of the event; '' if the payload has none. */
-function findEventId(payload: unknown, { eventIdPath: path }: Settings, name: string): string {
+function findEventId(payload: unknown, { eventIdPath: path }: Settings): string {
 	if (path) return firstText([valueAt(payload, path)]);
 	// With a resume's ID in its place, Remove Duplicates would drop the second save of the resume.
-	const isEnvelope = name !== '' && valueAt(payload, 'data') !== undefined;
+	const hasName = firstText(valuesNamed(payload, EVENT_NAMES)) !== '';
+	const isEnvelope = hasName && valueAt(payload, 'data') !== undefined;
 	return firstText(valuesNamed(payload, isEnvelope ? ENVELOPE_IDS : EVENT_IDS));
 }
 

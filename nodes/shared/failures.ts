@@ -85,12 +85,12 @@ export const FAILURES = {
 	],
 	'answer.tooLong': [
 		'The answer is longer than {megabytes} MB',
-		'It was not read to its end, as it would slow n8n down. Ask for less at a time, such as with Pagination in Options.',
+		'It was not read to its end, as it would slow n8n down. Ask for less at a time.',
 	],
 
 	'answer.tooLarge': [
-		'The answer has too many values',
-		'It was not read, as it would slow n8n down. Ask for less at a time, such as with Pagination in Options.',
+		'The answer has too many values or levels',
+		'It was not read, as it would slow n8n down. Ask for less at a time.',
 	],
 	'answer.digitsLost': [
 		'The answer has a number that this Node.js would round',
@@ -278,6 +278,10 @@ export const FAILURES = {
 	'file.partial': [
 		'Only a part of the file was sent (HTTP 206)',
 		'The node asked for all of it. Try again later. If this keeps happening, ask your account manager.',
+	],
+	'file.isText': [
+		'Text was received from {host} in place of a file',
+		'Text is stored as a file only if it is sent as an attachment, or if File Path in Options leads to it. Ask your account manager.',
 	],
 	'file.badLink': [
 		"The file's link can't be followed",

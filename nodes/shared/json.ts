@@ -63,37 +63,39 @@ export function parseJson(text: string): { value: unknown } | { problem: JsonPro
 	}
 }
 
-/** Commas and opening brackets in one text. Each value takes many times the memory of its `0,`. */
+/** Commas and opening brackets outside strings. Each value takes many times the memory of its `0,`. */
 const MOST_VALUES = 500_000;
 
 /** Levels. n8n itself fails on an item with thousands of nested levels. */
 const DEEPEST = 500;
 
 function isTooLarge(text: string): boolean {
-	const opened = countOf(text, '[') + countOf(text, '{');
-	if (opened + countOf(text, ',') > MOST_VALUES) return true;
-	return opened > DEEPEST && depthOf(text) > DEEPEST;
-}
-
-/** Counts a character up to the bound, by a search that is fast in long texts. */
-function countOf(text: string, character: string): number {
-	let count = 0;
-	let at = text.indexOf(character);
-	while (at >= 0 && count <= MOST_VALUES) {
-		count++;
-		at = text.indexOf(character, at + 1);
-	}
-	return count;
-}
-
-function depthOf(text: string): number {
+	let values = 0;
 	let depth = 0;
 	let deepest = 0;
-	for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
-		depth += bracket === '[' || bracket === '{' ? 1 : -1;
-		deepest = Math.max(deepest, depth);
+	for (let at = 0; at < text.length; at++) {
+		const code = text.charCodeAt(at);
+		if (code === QUOTE) at = endOfString(text, at);
+		else if (code === COMMA) values++;
+		else if (code === BRACKET || code === BRACE) {
+			values++;
+			deepest = Math.max(deepest, ++depth);
+		} else if (code === BRACKET + 2 || code === BRACE + 2) depth--;
 	}
-	return deepest;
+	return values > MOST_VALUES || deepest > DEEPEST;
+}
+
+const [QUOTE, COMMA, BRACKET, BACKSLASH, BRACE] = [0x22, 0x2c, 0x5b, 0x5c, 0x7b];
+
+/** Returns the position of the quote at the end of a string: one after an even number of backslashes. */
+function endOfString(text: string, start: number): number {
+	for (let end = start; ;) {
+		end = text.indexOf('"', end + 1);
+		if (end < 0) return text.length;
+		let before = end - 1;
+		while (text.charCodeAt(before) === BACKSLASH) before--;
+		if ((end - before) % 2 === 1) return end;
+	}
 }
 
 /** A number that JavaScript may round, as it has 16 digits or an exponent; or a part of a text that looks like one. */
@@ -111,8 +113,9 @@ function mayRound(text: string): boolean {
 const KEPT_DIGITS = 15;
 
 function keepsDigits(value: number, source: string): boolean {
-	// Whole numbers without an exponent, such as IDs.
-	if (String(value) === source || /^-?\d+$/.test(source)) return isExact(value);
+	// A whole number without an exponent, such as an ID.
+	if (/^-?\d+$/.test(source)) return isExact(value);
+	if (String(value) === source) return true;
 	const digits = source.replace(/e.*/i, '').replace(/\D/g, '').replace(/^0+/, '');
 	const isZero = value === 0 && digits !== '';
 	return Number.isFinite(value) && digits.length <= KEPT_DIGITS && !isZero;

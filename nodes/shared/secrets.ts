@@ -61,7 +61,7 @@ function base64Of(bytes: Buffer, encoding: 'base64' | 'base64url'): string[] {
 	});
 }
 
-export function holdsSecret(text: string, secrets: Secrets): boolean {
+export function holdsSecret(text: string | Buffer, secrets: Secrets): boolean {
 	return secrets.some((secret) => text.includes(secret));
 }
 
@@ -72,32 +72,35 @@ export function hideAndCut(text: string, secrets: Secrets, characters = Infinity
 		.slice(0, characters);
 }
 
-/** An escape in JSON that can keep a plain search from finding a secret: `\\`, `\/`, or `\u00xx` of a plain ASCII character. */
-const HIDING_ESCAPE = /\\(?:[\\/]|u00[0-7])/i;
+/** Returns the value with the secrets hidden in all its texts, numbers and property names. */
+export function hideSecrets<T>(value: T, secrets: Secrets): T {
+	const texts: string[] = [];
+	collectTexts(value, texts);
+	// One search in all texts takes a fraction of the time of a search in each.
+	return holdsSecret(texts.join('\n'), secrets) ? (hidden(value, secrets) as T) : value;
+}
 
-/**
- * Returns the value with the secrets hidden in all its texts, numbers and property names.
- * @param json the text that the value was parsed from: if it holds no secret, the value holds none
- */
-export function hideSecrets<T>(value: T, secrets: Secrets, json?: string): T {
-	const mayHold = json === undefined || HIDING_ESCAPE.test(json) || holdsSecret(json, secrets);
-	return mayHold ? (hidden(value, secrets) as T) : value;
+function collectTexts(value: unknown, texts: string[]): void {
+	if (typeof value === 'string') texts.push(value);
+	else if (typeof value === 'number') texts.push(String(value));
+	else if (Array.isArray(value)) for (const inner of value) collectTexts(inner, texts);
+	else if (isObject(value)) {
+		for (const name of Object.keys(value)) {
+			texts.push(name);
+			collectTexts(value[name], texts);
+		}
+	}
 }
 
 function hidden(value: unknown, secrets: Secrets): unknown {
-	if (typeof value === 'string') return hiddenText(value, secrets);
+	if (typeof value === 'string') return hideAndCut(value, secrets);
 	if (typeof value === 'number') return holdsSecret(String(value), secrets) ? HIDDEN : value;
 	if (Array.isArray(value)) return value.map((inner) => hidden(inner, secrets));
 	if (!isObject(value)) return value;
 	return Object.fromEntries(
 		Object.entries(value).map(([name, inner]) => [
-			hiddenText(name, secrets),
+			hideAndCut(name, secrets),
 			hidden(inner, secrets),
 		]),
 	);
-}
-
-function hiddenText(text: string, secrets: Secrets): string {
-	const shortest = secrets.at(-1)?.length ?? Infinity;
-	return text.length < shortest ? text : hideAndCut(text, secrets);
 }

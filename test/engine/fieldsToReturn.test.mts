@@ -55,9 +55,11 @@ test('with Simplify off, paths begin at the answer', async () => {
 	expect(items).toEqual([{ status: 'success', data: { id: 7 } }]);
 });
 
-test('a bare value is there under its name alone', () => {
-	expect(toItem(1, ['value']).json).toEqual({ value: 1 });
-	expect(toItem(1, ['id']).json).toEqual({});
+test('a value without properties is returned whole, and a record that looks failed by its properties', () => {
+	for (const value of [1, 'x', [7]]) expect(toItem(value, ['id']).json).toEqual({ value });
+	const record = { error: 'none', message: 'm' };
+	expect(toItem(record, ['message']).json).toEqual({ message: 'm' });
+	expect(toItem(record, ['error']).json).toEqual({ value: { error: 'none' } });
 });
 
 test('what is returned is in the record, and all of what the paths name is', () => {

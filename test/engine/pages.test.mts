@@ -216,11 +216,13 @@ test.each<[string, INodeParameters, Service, error: string, sent: number]>([
 	['a page after the other', { ...page, maxPages: 3 }, numbered(1_000), MAX_PAGES, 3],
 ])('it is an error where the service sends %s', async (_, pagination, answer, words, sent) => {
 	service = answer;
-	for (const limited of [{}, { returnAll: false, limit: 2_000 }]) {
-		const { error, outputs } = await read(pagination, limited);
-		expect([error, outputs]).toEqual([expect.stringMatching(`^${words}`), []]);
-		expect(requests).toHaveLength(sent);
-	}
+	const whole = await read(pagination, {});
+	expect([whole.error, whole.outputs]).toEqual([expect.stringMatching(`^${words}`), []]);
+	expect(requests).toHaveLength(sent);
+	const limited = await read(pagination, { returnAll: false, limit: 2_000 });
+	// A part of the list is what the user asked for.
+	if (words === FEWER) expect(limited.hints).toEqual([expect.stringContaining('there are more')]);
+	else expect(limited.error).toBe(whole.error);
 });
 
 test('a hint says that the path of the cursor may be wrong, once for all items', async () => {

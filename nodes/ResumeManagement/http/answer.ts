@@ -63,7 +63,7 @@ export async function readAnswer(
 			throw new Failure(`answer.${parsed.problem}`, {}, { httpStatus: statusCode });
 		}
 		const value = 'value' in parsed ? parsed.value : text;
-		const answer = { statusCode, body: hideSecrets(value, connection.secrets, text) };
+		const answer = { statusCode, body: hideSecrets(value, connection.secrets) };
 		try {
 			return judge(answer, unconfirmed);
 		} catch (error) {

@@ -24,8 +24,8 @@ export async function withRetries<T>(
 	{ retries, write, cancelled }: Attempts,
 	attempt: () => Promise<T>,
 ): Promise<T> {
+	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
 	for (let attempts = 0; ; attempts++) {
-		if (cancelled?.aborted) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
 		try {
 			return await attempt();
 		} catch (error) {
@@ -34,6 +34,7 @@ export async function withRetries<T>(
 				throw withPause(error);
 			}
 			await pause(Math.max(asked, Math.random() * FIRST_PAUSE * 2 ** attempts), cancelled);
+			if (cancelled?.aborted) throw withPause(error);
 		}
 	}
 }

@@ -57,7 +57,7 @@ async function findOptions(
 	const http = { timeout: TIMEOUT };
 	const request = { method: 'GET', path, write: false, retries: 0, file: false, http } as const;
 	const { body } = await requestAnswer({ context }, credential, request);
-	const { elements } = findList(body, { path: '', name: list, advice: ENTER_ID });
+	const { elements } = findList(body, { name: list, advice: ENTER_ID });
 	if (elements.length === 0) throw new Failure('picker.none', { list });
 	const options = elements.flatMap((element) => toOption(element, list));
 	if (options.length > 0) return options;

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { decodeText } from '../../shared/json';
 import { decoded } from '../../shared/path';
 
 /** Bytes that common file systems take: NTFS counts characters, ext4 and APFS count bytes. */
@@ -18,7 +19,7 @@ const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"|?*]|[^\P{Cf}\u200c\u200d]/gu;
 const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 
 /**
- * Returns a name that is no path and that every file system takes; '' if nothing is left of it. It keeps its
+ * Returns a name that is no path and that common file systems take; '' if nothing is left of it. It keeps its
  * extension when it is cut.
  */
 export function safeFileName(given: string): string {
@@ -47,7 +48,9 @@ const EXTENDED = /;\s*filename\*\s*=\s*"?utf-?8'[^']{0,40}'([^;"]*)/i;
  * one (RFC 8187) before the plain one. Many senders leave out the quotes around a name with blanks.
  */
 export function readDisposition(headers: IDataObject): { isAttachment: boolean; fileName: string } {
-	const header = String(headers['content-disposition'] ?? '');
+	const given = Buffer.from(String(headers['content-disposition'] ?? ''), 'latin1');
+	// Many senders write names in plain UTF-8, which Node.js reads as Latin-1.
+	const header = decodeText(given) ?? given.toString('latin1');
 	const [, quoted, bare = ''] = PLAIN.exec(header) ?? [];
 	const plain = quoted?.replace(/\\([^])/g, '$1') ?? bare.trim();
 	const extended = decoded(EXTENDED.exec(header)?.[1]?.trim() ?? '');

@@ -63,8 +63,8 @@ function recordItem(
 
 /** @param fields see {@link ItemSettings} */
 export function toItem(value: unknown, fields: string[] = []): INodeExecutionData {
-	const json = toRecord(value);
-	return { json: fields.length > 0 ? toRecord(selectFields(json, fields)) : json };
+	const isSelected = fields.length > 0 && isObject(value);
+	return { json: toRecord(isSelected ? selectFields(value, fields) : value) };
 }
 
 /** Returns what an item can hold: a bare value, and a record that n8n takes for a failed item, as a property. */

@@ -14,8 +14,8 @@ import type { AnswerBody } from '../http/judge';
 
 /** The place of a list in an answer. */
 export interface ListPlace {
-	/** Dotted path; '' to find the list. */
-	path: string;
+	/** Dotted path, '' for the answer itself; undefined to find the list. */
+	path?: string;
 	/** Name of the list: the last word of its address, such as `users`. */
 	name: string;
 	/** Whether a list in another place does not count: a wrong list could mean another person. */
@@ -44,7 +44,7 @@ export interface FoundList {
 export function findList(answer: AnswerBody, place: ListPlace): FoundList {
 	const found = lookForList(answer, place);
 	if (!('problem' in found)) return found;
-	const { path, advice } = place;
+	const { path = '', advice } = place;
 	throw new Failure(found.problem, { path, advice, properties: shownNames(answer) });
 }
 
@@ -57,11 +57,11 @@ export function lookForList(
 	answer: AnswerBody,
 	{ path, name, onlyByName }: ListPlace,
 ): FoundList | { problem: FailureId } {
-	if (path) {
-		const elements = valueAt(answer, path);
+	if (path !== undefined) {
+		const elements = path === '' ? answer : valueAt(answer, path);
 		return Array.isArray(elements) ? { path, elements } : { problem: 'list.notAtPath' };
 	}
-	if (Array.isArray(answer)) return { path, elements: answer };
+	if (Array.isArray(answer)) return { path: '', elements: answer };
 	const lists = [...listsIn(answer, ''), ...listsIn(answer.data, 'data.')];
 	const named = lists.filter((list) => list.path === 'data' || plainName(list.property) === name);
 	// Whether a named place holds something else: `null`, or an object without any list.

@@ -87,7 +87,7 @@ export class Records {
 			if (isKnown && !hasId && this.mode !== 'cursor') {
 				throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
 			}
-			if (!isKnown || !hasId) this.all.push(element);
+			if (!hasId || !(isKnown || page.has(key))) this.all.push(element);
 			page.set(key, element);
 		}
 		return [...page.keys()].sort();

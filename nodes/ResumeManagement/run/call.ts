@@ -18,8 +18,8 @@ export type Output =
 /** A user whose e-mail address an item gives in place of the ID, and how the list of users is to be read. */
 export interface UserByEmail {
 	email: string;
-	/** Dotted path of the list in an answer; '' to find the list. */
-	itemsPath: string;
+	/** Dotted path of the list in an answer; undefined to find the list. */
+	itemsPath?: string;
 	pagination?: Pagination;
 }
 

@@ -1,12 +1,12 @@
 import type { IBinaryKeyData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { Failure } from '../../shared/failure';
+import { Failure, isErrorOfN8n } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
 import { HIDDEN, hideAndCut, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
 import { readAnswer, readWhole } from '../http/answer';
 import { withRetryAfter } from '../http/attempts';
 import { reportsError, TRANSIENT } from '../http/judge';
-import { FILE_HOST, networkFailure } from '../http/networkFailure';
+import { FILE_HOST, networkFailure, SERVICE } from '../http/networkFailure';
 import {
 	type Connection,
 	discard,
@@ -52,9 +52,14 @@ export async function storeFile(
 		discard(body, connection.abort);
 		return await storeLink(String(headers.location), settings, connection, url);
 	}
-	const opened = await open(received, connection, settings.filePath === '');
+	const takesText = settings.filePath === '' && readDisposition(headers).isAttachment;
+	const opened = await open(received, connection, takesText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
-	const located = locateFile(await readAnswer(opened.text, connection), settings.filePath);
+	const answer = await readAnswer(opened.text, connection).catch((error: unknown) => {
+		const isText = error instanceof Failure && error.id === 'answer.notJson';
+		throw isText ? new Failure('file.isText', SERVICE, error.facts) : error;
+	});
+	const located = locateFile(answer, settings.filePath);
 	if ('link' in located) return await storeLink(located.link, settings, connection);
 	return await store(located.bytes, {}, settings, connection);
 }
@@ -79,18 +84,20 @@ async function storeLink(
 		...STREAMED,
 		abortSignal: signal,
 		...http,
-		// n8n's client would end a silent body just before our own limit, as a lost connection.
-		timeout: 2 * http.timeout,
+		// The node has its own time limit. That of n8n's client would also count the time that n8n's store takes.
+		timeout: 0,
 	};
 	const received = await helpers.httpRequest(options).catch((error: unknown) => {
 		throw networkFailure(error, signal, host);
 	});
 	const { statusCode: status, headers, body }: Received = received;
-	const opened = await open({ ...received, url }, connection, true);
+	const takesText = readDisposition(headers).isAttachment || (!base && settings.filePath !== '');
+	const opened = await open({ ...received, url }, connection, takesText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
 	discard(body, abort);
 	const facts = { httpStatus: status, transient: TRANSIENT.includes(status) };
-	throw withRetryAfter(new Failure('file.notSent', { status }, facts), headers);
+	const id = status === 200 ? 'file.isText' : 'file.notSent';
+	throw withRetryAfter(new Failure(id, { ...host, status }, facts), headers);
 }
 
 /** Characters of an address. Longer ones keep n8n busy for seconds. */
@@ -111,7 +118,7 @@ const LONGEST_BLANK = 4_096;
 
 /**
  * Tells a file from text in its place, such as an error or a link.
- * @param takesText whether text that is sent as an attachment is a file
+ * @param takesText whether text is a file, unless it reports an error
  */
 async function open(
 	received: Received,
@@ -127,7 +134,7 @@ async function open(
 	const { start, whole } = await peek(body, connection);
 	const text = { ...received, body: whole };
 	if (!isText(start, readMimeType(headers))) return { file: whole };
-	if (!takesText || !readDisposition(headers).isAttachment) return { text };
+	if (!takesText) return { text };
 	const bytes = await readWhole(text, connection);
 	const parsed = parseJson(decodeText(bytes, headers['content-type']) ?? '');
 	const isError = 'value' in parsed && reportsError(parsed.value);
@@ -196,7 +203,7 @@ async function store(
 ): Promise<StoredFile> {
 	stopClock();
 	const isBuffer = Buffer.isBuffer(file);
-	if (isBuffer && holdsSecret(file.toString(), secrets)) throw new Failure('file.holdsSecret');
+	if (isBuffer && holdsSecret(file, secrets)) throw new Failure('file.holdsSecret');
 	// Hidden after each change too: a name without its unsafe characters may hold a secret.
 	const hide = (text: string) => hideAndCut(text, secrets);
 	const name = hide(safeFileName(hide(readDisposition(headers).fileName)));
@@ -214,7 +221,7 @@ async function store(
 		return { json: { fileName, mimeType }, binary: { [settings.field]: binary } };
 	} catch (error) {
 		const { code } = error as { code?: string };
-		const notStored = new Failure('file.notStored', {}, { code });
+		const notStored = isErrorOfN8n(error) ? error : new Failure('file.notStored', {}, { code });
 		const failure = lost ? networkFailure(lost, signal, host) : notStored;
 		// n8n may have left the body unread.
 		abort.abort();

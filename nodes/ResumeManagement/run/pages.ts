@@ -5,7 +5,14 @@ import { exactText, valueAt } from '../../shared/json';
 import { HIDDEN } from '../../shared/secrets';
 import type { Reply } from '../http/answer';
 import type { AnswerBody } from '../http/judge';
-import { findList, isMore, type ListSettings, lookForList, signsOf } from '../output/list';
+import {
+	findList,
+	isMore,
+	type ListSettings,
+	lookForList,
+	type Signs,
+	signsOf,
+} from '../output/list';
 import { type PageMode, Records } from '../output/records';
 import type { List } from '../output/items';
 
@@ -43,12 +50,19 @@ export async function readList(
 	const { body } = reply;
 	// Without Simplify, the user gets the answer whatever it holds.
 	const found = settings.simplify ? findList(body, settings) : lookForList(body, settings);
-	if ('problem' in found) return { answers: [body], elements: [] };
-	const list = { answers: [body], elements: found.elements };
+	const elements = 'problem' in found ? [] : found.elements;
+	return checkEnd({ answers: [body], elements }, signsOf(reply), settings);
+}
+
+/**
+ * Returns a list that has ended, with a hint if the service says that there is more than Limit allows.
+ * @throws Failure if all records are wanted
+ */
+function checkEnd(list: List, signs: Signs, { limit, option }: ListSettings): List {
 	const count = list.elements.length;
-	if (count >= settings.limit || !isMore(signsOf(reply), count)) return list;
-	const failure = incomplete(count, settings);
-	if (settings.limit === Infinity) throw failure;
+	if (count >= limit || !isMore(signs, count)) return list;
+	const failure = new Failure('list.incomplete', { count, option });
+	if (limit === Infinity) throw failure;
 	return { ...list, hint: failure.description };
 }
 
@@ -86,11 +100,12 @@ async function readPages(
 
 		const signs = signsOf(reply);
 		total = Math.max(total, signs.total);
-		const isEnd = signs.flag === undefined ? count > 0 && count === total : !signs.flag;
+		// On the first page, a total may be the number of records on this page.
+		const isEnd = signs.flag === undefined ? page > 1 && count === total : !signs.flag;
 		if (position === undefined || isEnd || isRepeated) {
-			if (isMore({ ...signs, total }, count)) throw incomplete(count, settings);
 			const isUntold = page === 1 && !isEmpty && signs.flag === undefined && total === 0;
-			return isUntold ? { ...list, hint: cursorHint(pagination, reply.body) } : list;
+			const hint = isUntold ? cursorHint(pagination, reply.body) : undefined;
+			return checkEnd({ ...list, hint }, { ...signs, total }, settings);
 		}
 	}
 	throw new Failure('list.tooManyPages', { pages: maxPages });
@@ -119,8 +134,4 @@ function nextPosition(
 function cursorHint({ mode, cursorPath }: Pagination, answer: AnswerBody): string | undefined {
 	if (mode !== 'cursor' || valueAt(answer, cursorPath) !== undefined) return undefined;
 	return `The first answer has nothing at '${cursorPath}', so reading stopped there. If it has more, check Cursor Path in Pagination.`;
-}
-
-function incomplete(count: number, { option }: ListSettings): Failure {
-	return new Failure('list.incomplete', { count, option });
 }

@@ -66,7 +66,7 @@ const PATH_VALUES: Record<string, (parameters: ParameterReader) => string | User
 	userID: (parameters) => {
 		const user = parameters.idOrEmail('userId');
 		if (typeof user === 'string') return user;
-		const itemsPath = parameters.optionalText('options.usersPath');
+		const itemsPath = parameters.optionalText('options.usersPath') || undefined;
 		return { ...user, itemsPath, pagination: readPagination(parameters, 'usersPagination') };
 	},
 	resumeID: (parameters) => parameters.id('resumeId'),
@@ -88,7 +88,7 @@ const OUTPUTS: Record<
 		kind: 'list',
 		...readItemSettings(parameters),
 		limit: parameters.flag('returnAll') ? Infinity : parameters.count('limit'),
-		path: parameters.optionalText('options.itemsPath'),
+		path: parameters.optionalText('options.itemsPath') || undefined,
 		name: path.split('/').at(-1)!,
 		advice: SET_ITEMS_PATH,
 		option: 'the option Pagination',
