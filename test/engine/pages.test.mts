@@ -134,6 +134,12 @@ const sized = { ...page, sizeParameterName: 'size', pageSize: 10 };
 const taking = { ...offset, sizeParameterName: 'take', pageSize: 100 };
 const short: Service = (query) => rows(Number(query.page) * 10 - 10, 30, 12, 13);
 const counted = numbered(20, () => ({ meta: { total_count: '20' } }));
+const countedByPage: Service = (query) => {
+	const data = rows(Number(query.page) * 10 - 10, 20);
+	return { data, total: data.length };
+};
+const twiceOnPage: Service = ({ page }) => (page === '1' ? [...users, ...users] : []);
+const notices: Service = ({ page }) => (page === '1' ? users : { notices: another });
 const lastTold = numbered(20, (number) => ({ hasNext: number < 2 }));
 const hiding: Service = (query) => rows(Number(query.skip), 23, 3, 21);
 const ANNS = [{ name: 'Ann' }, { name: 'Ann' }];
@@ -157,7 +163,21 @@ test.each<[string, INodeParameters, Service, expected: object[], asked: string[]
 		asks('size=10&page', 1, 2, 3, 4),
 	],
 	['as many as the service says that there are', page, counted, all(20), asks('page', 1, 2)],
+	[
+		'an empty page, where a total is that of the page',
+		page,
+		countedByPage,
+		all(20),
+		asks('page', 1, 2, 3),
+	],
 	['a page that says that there are no more', page, lastTold, all(20), asks('page', 1, 2)],
+	[
+		'an empty page, and a record twice on a page is one',
+		page,
+		twiceOnPage,
+		users,
+		asks('page', 1, 2),
+	],
 	['its last page for the second time', page, lastForEver, all(25), asks('page', 1, 2, 3, 4)],
 	[
 		'an empty page, whatever number of pages it names',
@@ -213,6 +233,13 @@ test.each<[string, INodeParameters, Service, error: string, sent: number]>([
 	['two records of one ID on a page', page, sameId, SAME_ID, 1],
 	['fewer records than it said first', page, shrinking, FEWER, 3],
 	['another list on a later page', page, tips, NO_LIST, 2],
+	[
+		'another list after one that is the answer itself',
+		page,
+		notices,
+		"The answer has no list at ''",
+		2,
+	],
 	['a page after the other', { ...page, maxPages: 3 }, numbered(1_000), MAX_PAGES, 3],
 ])('it is an error where the service sends %s', async (_, pagination, answer, words, sent) => {
 	service = answer;

@@ -9,6 +9,9 @@ describe('the file name of a Content-Disposition header', () => {
 		// Chrome and Firefox take an extended name in quotes, and a service that sends one means it.
 		[`attachment; filename*="UTF-8''%E2%82%AC%20rates.pdf"`, '€ rates.pdf'],
 		['attachment; filename=My Resume.pdf', 'My Resume.pdf'],
+		// As Node.js reads a header with a name in UTF-8.
+		[`attachment; filename="${Buffer.from('Müller 履.pdf').toString('latin1')}"`, 'Müller 履.pdf'],
+		['attachment; filename="M\xfcller.pdf"', 'Müller.pdf'],
 		['attachment; filename="a \\"cv\\"; 1.pdf"', 'a "cv"; 1.pdf'],
 		['inline;FILENAME = cv.pdf ;x=y', 'cv.pdf'],
 		['attachment filename=bar', ''],
