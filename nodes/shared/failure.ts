@@ -20,6 +20,8 @@ interface Facts {
 	retryAfter?: number;
 	/** Whether the workflow or the credential has to be changed: the service had no part in it. */
 	isSetting?: boolean;
+	/** Shown after the description: an excerpt of the answer, or the network's code. */
+	details?: string;
 	/** Outcome of a write that failed; undefined for a read, and for what was not sent. */
 	outcome?: 'unknown' | 'held' | 'refused' | 'applied';
 }
@@ -54,7 +56,7 @@ export class Failure extends Error {
 		const [message, description] = FAILURES[id];
 		super(texts.message ?? fill(message));
 		this.id = id;
-		this.description = texts.description ?? fill(description);
+		this.description = texts.description ?? fill(`${description} ${facts.details ?? ''}`.trim());
 		this.values = values;
 		this.facts = facts;
 	}
@@ -74,11 +76,14 @@ export class Failure extends Error {
 	}
 }
 
-/** Returns the failure of a write that may have been carried out. */
+/** Returns the failure of a write that may have been carried out. Its own advice could be to send it again. */
 export function outcomeUnknown(failure: Failure): Failure {
+	const { details = '' } = failure.facts;
+	const advice =
+		'The service may have carried it out, so it was not sent again. Read the current state before you send it again.';
 	return failure.with({
 		message: `Outcome unknown: ${failure.message}`,
-		description: `The service may have carried it out, so it was not sent again. Read the current state before you send it again. ${failure.description}`,
+		description: `${advice} ${details}`.trim(),
 		outcome: 'unknown',
 	});
 }

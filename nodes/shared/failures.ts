@@ -99,11 +99,7 @@ export const FAILURES = {
 
 	'write.unconfirmed': [
 		'The service did not confirm the request: {reason}',
-		'A success has the status "success", and what was asked for. The answer has the properties: {properties}.',
-	],
-	'write.underWay': [
-		'The item is being sent at this moment',
-		'Wait until the other run has ended.',
+		'A success has the status "success", and what was asked for.',
 	],
 	'write.stopped': [
 		'Not sent, because an earlier item failed: {reason}',

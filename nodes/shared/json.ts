@@ -64,7 +64,7 @@ export function parseJson(text: string): { value: unknown } | { problem: JsonPro
 }
 
 /** Commas and opening brackets outside strings. Each value takes many times the memory of its `0,`. */
-const MOST_VALUES = 500_000;
+const MOST_VALUES = 250_000;
 
 /** Levels. n8n itself fails on an item with thousands of nested levels. */
 const DEEPEST = 500;

@@ -47,13 +47,13 @@ export class ParameterReader {
 		return typeof value === 'boolean' ? value : this.reject('notABoolean', name);
 	}
 
-	/** Reads a whole number that is at least the `minValue` of its field. */
+	/** Reads a whole number within the bounds of its field. */
 	count(name: string): number {
 		const { default: byDefault, typeOptions } = this.fieldAt(name)!;
+		const { minValue = 0, maxValue = Infinity } = typeOptions!;
 		const number = Math.floor(Number(this.optionalText(name) || byDefault));
-		return Number.isNaN(number)
-			? this.reject('notANumber', name)
-			: Math.max(typeOptions!.minValue!, number);
+		if (Number.isNaN(number)) this.reject('notANumber', name);
+		return Math.min(Math.max(minValue, number), maxValue);
 	}
 
 	/** Reads one of the choices of a field. */

@@ -137,7 +137,7 @@ test('an answer of many or of deep parts is searched in linear time', () => {
 test('a text of too many values or levels is not parsed: it would take many times its memory', () => {
 	const list = (count: number, value: string) => `[${Array(count).fill(value).join()}]`;
 	const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
-	expect(parseJson(list(240_000, '{}'))).toMatchObject({ value: expect.any(Array) as unknown });
+	expect(parseJson(list(120_000, '{}'))).toMatchObject({ value: expect.any(Array) as unknown });
 	expect(parseJson(deep(500))).toMatchObject({ value: expect.any(Array) as unknown });
 	const names = Array.from({ length: 3_000_000 }, (_, index) => `"a${index}":1`).join();
 	const texts = [list(3_000_000, '1e999'), list(3_000_000, '{}'), `{${names}}`, deep(501)];

@@ -46,8 +46,8 @@ export function judge(answer: HttpAnswer, unconfirmed?: Unconfirmed): AnswerBody
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
 	const reason = unconfirmed?.(body as AnswerBody);
 	if (reason === undefined) return body as AnswerBody;
-	const properties = shownNames(body);
-	throw new Failure('write.unconfirmed', { reason, properties }, { httpStatus: statusCode });
+	const details = `The answer has the properties: ${shownNames(body)}.`;
+	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode, details });
 }
 
 /** Says why an answer does not confirm a write, whatever was asked for (§2: `status` is always there). */

@@ -50,14 +50,14 @@ export function networkFailure(error: unknown, signal?: AbortSignal, host = SERV
 	const causes = causesOf(error);
 	const code = signal?.aborted ? codeOfEnd(signal) : codeOf(causes);
 	const [, id, transient] = KINDS.find(([pattern]) => pattern.test(code))!;
-	const failure = new Failure(id, host, {
+	return new Failure(id, host, {
 		code: code || undefined,
 		transient,
 		mayHaveHappened: !causes.some(isBeforeSending),
+		// Not in the message: n8n replaces each message that contains such a code, and would advise the user to send a lost
+		// upgrade again (n8n-workflow/src/errors/abstract/node.error.ts).
+		details: code && `(${code})`,
 	});
-	// Not in the message: n8n replaces each message that contains such a code, and would advise the user to send a lost
-	// upgrade again (n8n-workflow/src/errors/abstract/node.error.ts).
-	return failure.with({ description: failure.description + (code && ` (${code})`) });
 }
 
 /** Properties of errors of Node.js, axios and n8n. */

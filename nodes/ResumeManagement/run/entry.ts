@@ -31,6 +31,7 @@ interface NodeRun extends Run {
 	/** Reads the operation's parameters of an item. */
 	parameters(index: number): ParameterReader;
 	requestOptions(index: number): RequestOptions;
+	batching(): RequestOptions['batching'];
 }
 
 /**
@@ -117,6 +118,7 @@ function startRun(
 		journal: operation.write ? journalOf(context) : undefined,
 		parameters: (index) => new ParameterReader(operation.fields, evaluate(index)),
 		requestOptions: (index) => evaluate(index)('requestOptions', {}) as RequestOptions,
+		batching: () => evaluate(0)('requestOptions.batching', {}) as RequestOptions['batching'],
 	};
 }
 
@@ -198,7 +200,7 @@ async function prepare(run: NodeRun, indexes: number[]): Promise<Call[]> {
 function readGate({ operation, sender, ...run }: NodeRun): Gate {
 	return {
 		limit: operation.write ? 1 : run.parameters(0).count('options.maxParallelRequests'),
-		batch: toBatch(run.requestOptions(0)),
+		batch: toBatch(run.batching()),
 		signal: sender.cancelled,
 	};
 }

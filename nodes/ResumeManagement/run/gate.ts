@@ -1,5 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
+import { Failure } from '../../shared/failure';
 import { pause } from '../http/attempts';
 
 export interface Gate {
@@ -14,7 +15,7 @@ export interface Gate {
 /**
  * Runs `task` for each index from 0 to `count - 1`, started in order. After a task has thrown, no
  * further one is started.
- * @throws what the task with the lowest index threw, or the signal's reason, when all that had
+ * @throws what the task with the lowest index threw, or a Failure if the execution was cancelled, when all that had
  * started have ended
  */
 export async function runInOrder(
@@ -43,5 +44,5 @@ export async function runInOrder(
 	}
 	await Promise.all(running);
 	if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
-	signal?.throwIfAborted();
+	if (signal?.aborted) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
 }

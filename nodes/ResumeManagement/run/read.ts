@@ -159,7 +159,7 @@ export function toHttpSettings(options: RequestOptions): HttpSettings {
 }
 
 /** Returns the batches of a run. */
-export function toBatch({ batching }: RequestOptions): Gate['batch'] {
+export function toBatch(batching: RequestOptions['batching']): Gate['batch'] {
 	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};
 	// n8n writes -1 for a size that is "disabled".
 	if (batchInterval <= 0 || batchSize <= 0) return undefined;

@@ -64,7 +64,7 @@ export class Write {
 		if (this.state.name === 'done') return this.state.answer;
 		throw 'failure' in this.state
 			? this.state.failure
-			: outcomeUnknown(new Failure('write.underWay'));
+			: outcomeUnknown(new Failure('node.unexpected'));
 	}
 }
 

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { exactText, isObject } from '../../../shared/json';
+import { plainEmail } from '../../output/records';
 import type { Operation } from '../../run/call';
 import { options, sendOnceKey, simplify } from '../fields';
 
@@ -118,7 +119,7 @@ export const upgrade: Operation = {
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
-			purchase: { id: JSON.stringify([preview, email.toLowerCase(), planId]), mayRepeat },
+			purchase: { id: JSON.stringify([preview, plainEmail(email), planId]), mayRepeat },
 			...(isIso && { isoTimestamps: TIMESTAMPS }),
 		};
 	},
