@@ -84,8 +84,8 @@ describe('in a new workflow', () => {
 		const options = page.getByRole('option').filter({ visible: true });
 		await options.first().waitFor();
 		const names = (await options.allInnerTexts()).map((text) => text.split('\n')[0]);
-		expect(names).toEqual(['Get', 'Get Many', 'Get Token', 'Custom API Call']);
-		await options.first().click();
+		expect(names).toEqual(['Connect', 'Get', 'Get Many', 'Get Token', 'Custom API Call']);
+		await options.nth(1).click();
 
 		await page.getByTestId('rlc-input').click();
 		const users = page.getByTestId('rlc-item');
@@ -151,7 +151,7 @@ describe('in a new workflow', () => {
 		await showProductionUrl();
 		const panel = page.getByTestId('ndv');
 		await panel.getByText(`${instance.url}/webhook/`).waitFor();
-		await panel.getByText('hand it to your account manager').waitFor();
+		await panel.getByText('Ask your account manager how to register').waitFor();
 		await renewScreenshot(panel, 'trigger');
 
 		await closePanel();
