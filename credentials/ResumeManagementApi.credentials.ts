@@ -61,7 +61,8 @@ export class ResumeManagementApi implements ICredentialType {
 			default: '',
 			placeholder: 'e.g. https://api.example.com/v1',
 			description:
-				'Address of the service up to and including its version segment. It must start with https://; http:// is accepted for a service on this machine only.',
+				'Address of the service up to and including its version segment. It must start with https://; http:// is accepted for localhost only.',
+			hint: 'Starts with https:// and ends in the version of the service, such as /v1. The test says ERR_INVALID_URL otherwise.',
 		},
 		{
 			displayName: 'Private Key',

@@ -28,7 +28,9 @@ export class ResumeManagementTrigger implements INodeType {
 		// creates an isolate of V8 for it (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts).
 		version: 1.1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
-		description: 'Starts the workflow on events of the resume-management service',
+		// n8n's list of nodes shows this description above the actions, too.
+		description:
+			'Read users, resumes and scores, upgrade plans, or start the workflow on an event of the resume-management service',
 		defaults: { name: 'Resume Management Trigger' },
 		eventTriggerDescription: 'Waiting for a request to the Test URL',
 		activationMessage:

@@ -169,7 +169,7 @@ export const FAILURES = {
 
 	'credential.baseUrl': [
 		"The credential's Base URL can't be used",
-		'It must start with https:// (http:// for a service on this machine only) and end in a version, such as https://api.example.com/v1. Nothing was sent.',
+		'It must start with https:// (http:// for localhost only) and end in a version, such as https://api.example.com/v1. Nothing was sent.',
 	],
 	'credential.privateKey': [
 		"The credential's Private Key can't be used",

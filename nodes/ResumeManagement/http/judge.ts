@@ -93,7 +93,10 @@ function serviceFailure(body: IDataObject, httpStatus: number): Failure {
 	const words = text.includes(code) ? text : `${text} (${code})`;
 	return new Failure(
 		known?.id ?? 'service.error',
-		{ words: words || 'an error without a reason', code: code && ` Give them the code ${code}.` },
+		{
+			words: words || 'an error without a reason',
+			code: code && ` Its code for your account manager is ${code}.`,
+		},
 		{
 			code: code || undefined,
 			httpStatus,

@@ -37,6 +37,7 @@ const listUserId: INodeProperties = {
 	name: 'listUserId',
 	required: undefined,
 	description: 'The user whose resumes the list below offers. It is not sent with the request.',
+	hint: 'Only fills the list below',
 	modes: userId.modes!.filter(({ name }) => name !== 'email'),
 };
 
@@ -142,7 +143,7 @@ export const sendOnceKey: INodeProperties = {
 	placeholder: 'e.g. {{ $json.paymentId }}',
 	displayOptions: { hide: { '@tool': [true] } },
 	description:
-		'ID of what this item is for, such as a payment, never the email. The node sends a key at most once in this workflow, across executions, retries and restarts. The same request with this key then returns alreadySent: true. Any other request with it is an error.',
+		'ID of what this item is for, such as a payment, never the email. The node sends the request at most once for each key, in all executions of this workflow. The same request with this key then returns alreadySent: true. Any other request with it is an error.',
 };
 
 const maxParallelRequests: INodeProperties = {

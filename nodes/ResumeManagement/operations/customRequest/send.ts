@@ -16,7 +16,7 @@ export const send: Operation = {
 	fields: [
 		{
 			displayName:
-				'This operation may change or delete data, or bill. Each item is sent once, one after the other, and Retry On Fail repeats no request that has succeeded or may have.',
+				'This operation may change or delete data, or bill, and executing it again does so again unless Send Once Key is set. Within one execution, Retry On Fail does not repeat a request that was carried out or may have been.',
 			name: 'writeNotice',
 			type: 'notice',
 			default: '',

@@ -48,7 +48,7 @@ export const upgrade: Operation = {
 	fields: [
 		{
 			displayName:
-				'This operation bills. Each item is sent once, one after the other, and Retry On Fail repeats no upgrade that has succeeded or may have. Plan upgrades must be arranged with your account manager.',
+				'This operation bills, and executing it again bills again unless Send Once Key is set. Within one execution, Retry On Fail does not repeat an upgrade that was made or may have been made. Plan upgrades must be arranged with your account manager.',
 			name: 'billingNotice',
 			type: 'notice',
 			default: '',

@@ -8,6 +8,6 @@ export const connect: Operation = {
 	name: 'Connect',
 	action: 'Connect a user',
 	description:
-		'Obtain a token for one user with POST at /connect. The specification does not show the method. Each call issues a secret that acts for the user, so do not share it.',
+		'Obtain a token for one user at /connect, if your account manager names this address in place of Get Token. It is sent with POST, as the specification shows no method. Each call issues a secret that acts for the user, so do not share it.',
 	path: '/connect',
 };
