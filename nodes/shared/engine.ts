@@ -1,8 +1,10 @@
-import { type INode, NodeConnectionTypes, type Workflow } from 'n8n-workflow';
-import type {
-	ICredentialDataDecryptedObject,
-	IExecuteFunctions,
-	IExecutePaginationFunctions,
+import {
+	type ICredentialDataDecryptedObject,
+	type IExecuteFunctions,
+	type IExecutePaginationFunctions,
+	type INode,
+	NodeConnectionTypes,
+	type Workflow,
 } from 'n8n-workflow';
 
 import { Failure } from './failure';
