@@ -36,29 +36,19 @@ export async function readCall(
 	const http = toHttpSettings(options);
 	const credential = await run.credentials.read(index);
 	refuseProxyElsewhere(credential.baseUrl, http);
-	const segment =
-		typeof value === 'string'
-			? value
-			: await run.users.findId(value, credential, { retries, http });
-	return {
-		...parts,
-		index,
-		operation,
-		credential,
-		body,
-		sendOnceKey,
-		request: {
-			method: method ?? operation.method,
-			path: operation.path.replace(`:${name}`, () => segment),
-			query,
-			...(body && { body: JSON.stringify(body) }),
-			write,
-			retries,
-			file: answer === 'file',
-			http,
-		},
-		output,
+	const isKnown = typeof value === 'string';
+	const segment = isKnown ? value : await run.users.findId(value, credential, { retries, http });
+	const request = {
+		method: method ?? operation.method,
+		path: operation.path.replace(`:${name}`, () => segment),
+		query,
+		...(body && { body: JSON.stringify(body) }),
+		write,
+		retries,
+		file: answer === 'file',
+		http,
 	};
+	return { ...parts, index, operation, credential, body, sendOnceKey, request, output };
 }
 
 /** Reads what replaces the names in the specification's paths (§4), percent-encoded, or how it is to be found. */

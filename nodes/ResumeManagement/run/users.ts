@@ -48,7 +48,7 @@ export class Users {
 		const users = await readList(pagination, { ...USERS, path: itemsPath }, async (query) => {
 			return await requestAnswer(this.sender, credential, { ...REQUEST, query, ...settings });
 		}).catch((error: unknown) => {
-			throw error instanceof Failure ? unreadable(error) : error;
+			throw error instanceof Failure ? listFailure(error) : error;
 		});
 		if (users.hint) this.hint(users.hint);
 		const ids: Directory['ids'] = new Map();
@@ -87,7 +87,7 @@ function onlyId({ users, ids }: Directory, email: string): string {
 	throw notSent('user.withoutId', { properties: idNames(USERS.name).join(', ') });
 }
 
-function unreadable({ message, description, facts }: Failure): Failure {
+function listFailure({ message, description, facts }: Failure): Failure {
 	const values = { reason: message, advice: description };
 	const known = { ...facts, mayHaveHappened: false, onHold: false };
 	return new Failure('user.listUnreadable', values, known);
