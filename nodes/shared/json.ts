@@ -46,18 +46,19 @@ export type JsonProblem = 'notJson' | 'tooLarge' | 'digitsLost';
  * still allows, does not show a number's source: such a number is a problem there.
  */
 export function parseJson(text: string): { value: unknown } | { problem: JsonProblem } {
-	if (isTooLarge(text)) return { problem: 'tooLarge' };
-	let isRounded = false;
+	const { isTooLarge, isRounded } = scan(text);
+	if (isTooLarge) return { problem: 'tooLarge' };
+	let hasSource = true;
 	const exactly = (_name: string, value: unknown, context?: { source?: string }): unknown => {
-		if (typeof value !== 'number' || keepsDigits(value, context?.source ?? String(value))) {
-			return value;
-		}
-		isRounded ||= context?.source === undefined;
-		return context?.source;
+		if (typeof value !== 'number') return value;
+		const { source } = context ?? {};
+		hasSource &&= source !== undefined;
+		return source === undefined || keepsDigits(value, source) ? value : source;
 	};
 	try {
-		const value: unknown = mayRound(text) ? JSON.parse(text, exactly) : JSON.parse(text);
-		return isRounded ? { problem: 'digitsLost' } : { value };
+		// With a reviver, parsing takes ten times as long.
+		const value: unknown = isRounded ? JSON.parse(text, exactly) : JSON.parse(text);
+		return hasSource ? { value } : { problem: 'digitsLost' };
 	} catch {
 		return { problem: 'notJson' };
 	}
@@ -69,23 +70,36 @@ const MOST_VALUES = 250_000;
 /** Levels. n8n itself fails on an item with thousands of nested levels. */
 const DEEPEST = 500;
 
-function isTooLarge(text: string): boolean {
-	let values = 0;
-	let depth = 0;
-	let deepest = 0;
+const [QUOTE, COMMA, ZERO, NINE, BACKSLASH] = [0x22, 0x2c, 0x30, 0x39, 0x5c];
+const [BRACKETS, CLOSING_BRACKETS] = [
+	[0x5b, 0x7b],
+	[0x5d, 0x7d],
+];
+
+/** Returns what a JSON text has outside its strings: too many values or levels, and a number that would be rounded. */
+function scan(text: string): { isTooLarge: boolean; isRounded: boolean } {
+	let [values, depth, deepest] = [0, 0, 0];
+	let isRounded = false;
 	for (let at = 0; at < text.length; at++) {
 		const code = text.charCodeAt(at);
 		if (code === QUOTE) at = endOfString(text, at);
 		else if (code === COMMA) values++;
-		else if (code === BRACKET || code === BRACE) {
+		else if (BRACKETS.includes(code)) {
 			values++;
 			deepest = Math.max(deepest, ++depth);
-		} else if (code === BRACKET + 2 || code === BRACE + 2) depth--;
+		} else if (CLOSING_BRACKETS.includes(code)) depth--;
+		else if (code >= ZERO && code <= NINE) {
+			NUMBER.lastIndex = at;
+			const [source = ''] = NUMBER.exec(text) ?? [];
+			isRounded ||= !keepsDigits(Number(source), source);
+			at += source.length - 1;
+		}
 	}
-	return values > MOST_VALUES || deepest > DEEPEST;
+	return { isTooLarge: values > MOST_VALUES || deepest > DEEPEST, isRounded };
 }
 
-const [QUOTE, COMMA, BRACKET, BACKSLASH, BRACE] = [0x22, 0x2c, 0x5b, 0x5c, 0x7b];
+/** Characters of a number without its sign; more are no number that JavaScript keeps. */
+const NUMBER = /[\d.e+-]{1,400}/iy;
 
 /** Returns the position of the quote at the end of a string: one after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
@@ -96,17 +110,6 @@ function endOfString(text: string, start: number): number {
 		while (text.charCodeAt(before) === BACKSLASH) before--;
 		if ((end - before) % 2 === 1) return end;
 	}
-}
-
-/** A number that JavaScript may round, as it has 16 digits or an exponent; or a part of a text that looks like one. */
-const LONG_NUMBER = /(?<![^[:,\s])-?\d(?:[\d.]{15}|[\d.]{0,15}e)[\d.e+-]*/gi;
-
-/** Whether a text has a number that JavaScript rounds: parsing with the numbers' source takes ten times as long. */
-function mayRound(text: string): boolean {
-	for (const [source] of text.matchAll(LONG_NUMBER)) {
-		if (!keepsDigits(Number(source), source)) return true;
-	}
-	return false;
 }
 
 /** Digits that each number keeps in JavaScript. */

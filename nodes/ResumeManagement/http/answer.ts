@@ -76,14 +76,17 @@ export async function readAnswer(
 /** Bytes of an answer that keeps n8n busy for several milliseconds. */
 const LONG_ANSWER = 256 * 1024;
 
-/** Settled when n8n has had a turn of its event loop after the last long answer. */
+/** Milliseconds for other work of n8n, such as a request, which takes several turns of the event loop. */
+const TURN = 5;
+
+/** Settled when n8n has had time for other work after the last long answer. */
 let afterLong: Promise<unknown> = Promise.resolve();
 
 /** Parses long answers one at a time, of all runs, so that n8n can answer others in between. */
 async function oneAtATime<T>(length: number, parse: () => T): Promise<T> {
 	if (length < LONG_ANSWER) return parse();
 	const parsed = afterLong.then(parse);
-	afterLong = parsed.catch(() => {}).then(async () => await sleep(0));
+	afterLong = parsed.catch(() => {}).then(async () => await sleep(TURN));
 	return await parsed;
 }
 
