@@ -80,7 +80,7 @@ const [BRACKETS, CLOSING_BRACKETS] = [
 function scan(text: string): { isTooLarge: boolean; isRounded: boolean } {
 	let [values, depth, deepest] = [0, 0, 0];
 	let isRounded = false;
-	for (let at = 0; at < text.length; at++) {
+	for (let at = 0; at < text.length && values <= MOST_VALUES; at++) {
 		const code = text.charCodeAt(at);
 		if (code === QUOTE) at = endOfString(text, at);
 		else if (code === COMMA) values++;
