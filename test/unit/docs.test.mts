@@ -209,12 +209,14 @@ it.each(pages)('%s quotes messages in the words of the code', (page) => {
 	expect(messages.filter((message) => !isKnown(message))).toEqual([]);
 });
 
-it('the README has the names that the nodes look for', () => {
+it('docs/lists-and-files.md has the names that the nodes look for', () => {
 	const file = join(projectRoot, 'dist', 'nodes', 'shared', 'names.js');
 	const lists = Object.values(requireBuilt(file) as Record<string, string[]>)
 		.filter((list) => Array.isArray(list))
 		.flat();
-	const [, section] = /^### What the nodes look for$(.*?)^##/ms.exec(read('README.md'))!;
+	const [, section] = /^## What the nodes look for$(.*?)^## /ms.exec(
+		read('docs/lists-and-files.md'),
+	)!;
 	const told = all(section!, /`([^`]+)`/g).map((name) => name.replace(/[_-]/g, '').toLowerCase());
 	expect(lists.length).toBeGreaterThan(10);
 	expect(lists.filter((name) => !told.includes(name))).toEqual([]);
