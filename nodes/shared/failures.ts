@@ -128,7 +128,7 @@ export const FAILURES = {
 	],
 	'key.claimed': [
 		'This key was claimed before, and no success of this request is stored for it',
-		'Another execution is sending it, its outcome is unknown, it was refused until a person acts, or the key was used for another request. Find out whether it was carried out. If it was not, use a new key, such as one that ends in -2. Nothing was sent.',
+		'Another execution is sending it, its outcome is unknown or held, or the key was used for another request. Find out whether it was carried out. If it was not, use a new key, such as one that ends in -2. Nothing was sent.',
 	],
 
 	'network.hostUnknown': [
@@ -187,7 +187,7 @@ export const FAILURES = {
 		'An ID is neither "." nor "..", and has no line breaks or other control characters. Check the expression that it comes from.',
 	],
 	'parameter.notAnEmail': [
-		"'{field}' is not an e-mail address",
+		"'{field}' is not an email address",
 		'Enter one address with a single @, such as nathan@example.com.',
 	],
 	'parameter.notText': [
@@ -305,15 +305,15 @@ export const FAILURES = {
 	],
 
 	'user.notFound': [
-		'No user has this e-mail address',
-		'The list has {users} users and {emails} e-mail addresses. Check the address, or add Users Pagination in Options if the list has pages. Nothing but the list was requested for this item.',
+		'No user has this email address',
+		'The list has {users} users and {emails} email addresses. Check the address, or add Users Pagination in Options if the list has pages. Nothing but the list was requested for this item.',
 	],
 	'user.several': [
-		'Several users have this e-mail address',
+		'Several users have this email address',
 		'The list has {count} of them, with the IDs {ids}. Switch User to By ID, and enter the ID of the right one. Nothing but the list was requested for this item.',
 	],
 	'user.withoutId': [
-		'The user with this e-mail address has no ID in the list',
+		'The user with this email address has no ID in the list',
 		"The user has none of the properties {properties}, or several with different IDs, or an ID that can't be sent. Switch User to By ID, and enter the ID. Nothing but the list was requested for this item.",
 	],
 	'user.listUnreadable': [

@@ -24,7 +24,7 @@ export const idNames = (list: string): string[] => ['id', `${list.slice(0, -1)}i
 export const NAMES = ['name', 'fullname', 'title'];
 export const GIVEN_NAMES = ['firstname', 'lastname'];
 
-/** Property that holds the e-mail address of a user. */
+/** Property that holds the email address of a user. */
 export const EMAIL = ['email'];
 
 /** Properties that hold a file in a JSON answer: a link, or base64. */

@@ -91,7 +91,7 @@ export class ParameterReader {
 	}
 
 	/**
-	 * Reads an e-mail address, trimmed.
+	 * Reads an email address, trimmed.
 	 * @param optional whether the user may leave it empty, which gives ''
 	 */
 	email(name: string, { optional = false } = {}): string {

@@ -6,7 +6,7 @@ import { byEmail, byId } from '../support/parameters.mts';
 import { http, type RawRequest } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
-/** Users that are named by their e-mail addresses, which the list of users tells the IDs of. */
+/** Users that are named by their email addresses, which the list of users tells the IDs of. */
 
 const USERS = [
 	{ id: 'user-1', email: 'Emma@Example.com', name: 'Emma' },
@@ -58,13 +58,13 @@ test('each operation whose path names a user finds the IDs of all items in one l
 describe('an address', () => {
 	const email = 'kate@x';
 	const UNKNOWN = { ids: 2, email };
-	const NOBODY = ['No user has this e-mail address', '1 users and 1 e-mail addresses'] as const;
+	const NOBODY = ['No user has this email address', '1 users and 1 email addresses'] as const;
 	const UNCLEAR = [
-		'The user with this e-mail address has no ID in the list',
+		'The user with this email address has no ID in the list',
 		'id, userid,',
 	] as const;
 	const several = (ids: string) =>
-		['Several users have this e-mail address', `with the IDs ${ids}.`] as const;
+		['Several users have this email address', `with the IDs ${ids}.`] as const;
 
 	test.each<[what: string, users: object[], expected: readonly [string, string], key?: string]>([
 		['of nobody', [{ id: 1, email: 'z@x' }], NOBODY],

@@ -50,7 +50,7 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	"'User' holds a number whose digits were lost": [userGet(lost)],
 	"'Resume' is empty": [{ ...download, resumeId: byId('={{ "" }}') }],
 	"'Put Output File in Field' is empty": [{ ...download, binaryPropertyName: '={{ " " }}' }],
-	"'Email' is not an e-mail address": [
+	"'Email' is not an email address": [
 		...['nathan', 'a@b@c', '  '].map((email) => ({ ...upgrade, email })),
 		{ ...getToken, email: '={{ $json.missing }}' },
 	],
@@ -137,7 +137,7 @@ test('an invalid item among upgrades stops the node before the first is billed',
 	const emails = ['nathan@example.com', 'nobody'];
 	const items = emails.map((email) => ({ email, planId: 'pro' }));
 	const { error } = await run(planUpgrade, { items });
-	expect(error?.message).toBe("'Email' is not an e-mail address [item 1]");
+	expect(error?.message).toBe("'Email' is not an email address [item 1]");
 	expect(error?.description).toContain('No item was applied. Not sent: item 0.');
 	expect(sent()).toEqual([]);
 });

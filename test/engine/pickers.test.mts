@@ -50,7 +50,7 @@ async function shownError(result: Promise<INodeListSearchResult>) {
 }
 
 describe('with the sandbox', () => {
-	test('users have their name and e-mail address, and come with one request', async () => {
+	test('users have their name and email address, and come with one request', async () => {
 		const { results, paginationToken } = await pickThere();
 		expect(results).toHaveLength(60);
 		const name = 'Emma Larsen · emma.larsen@example.com';
@@ -59,7 +59,7 @@ describe('with the sandbox', () => {
 		expect(sent()).toEqual(['GET /v1/users']);
 	});
 
-	test('what was typed is looked for in names, e-mail addresses and IDs', async () => {
+	test('what was typed is looked for in names, email addresses and IDs', async () => {
 		for (const filter of [' emma LARSEN', 'emma.larsen@', 'user-001']) {
 			expect(valuesOf(await pickThere({ filter }))).toEqual(['user-001']);
 		}

@@ -179,19 +179,37 @@ example('section-saved-score', 'writes score and verdict into one row a resume',
 	expect(await rows()).toMatchObject([{ userId: 'user-001', verdict: 'good enough' }]);
 });
 
-example('upgrade-after-payment', 'upgrades once a payment, and notes each outcome', async () => {
+example('upgrade-after-payment', 'upgrades once a payment, and reports each failure', async () => {
 	const file = 'upgrade-after-payment';
+	const { api, exampleId, sandbox } = instance;
 	await activate(file);
-	const rowsOf = async (id: string) =>
+	const rowsOf = async (id: unknown) =>
 		(await instance.readTable('Plan upgrades')).filter(({ paymentId }) => paymentId === id);
-	/** Sends payments at the same moment, all of one ID; answers the states of their rows. */
-	async function pay(id: string, emails: string[], planId = pro, status = 200) {
+	let count = 0;
+	/**
+	 * Sends payments at the same moment, all of one ID.
+	 * @returns the states of their rows, the HTTP statuses of the answers, and whether each execution failed
+	 */
+	async function pay(id: string | null, emails: string[], planId = pro) {
 		const answers = await Promise.all(
-			emails.map(async (email) => await post(file, { id, email, planId })),
+			emails.map(async (email) => await post(file, { ...(id && { id }), email, planId })),
 		);
-		expect(answers.map((answer) => answer.status)).toEqual(emails.map(() => status));
-		return (await rowsOf(id)).map(({ state }) => String(state)).sort();
+		count += emails.length;
+		const executions = (await api.waitForExecutions(exampleId(file), count)).slice(-emails.length);
+		const rows = (await rowsOf(id)).slice(-emails.length);
+		const statuses = answers.map(({ status }) => status);
+		expect(rows.map(({ answer }) => answer)).toEqual(statuses);
+		return [
+			rows.map(({ state }) => String(state)).sort(),
+			new Set(statuses),
+			new Set(executions.map(({ status }) => status)),
+		];
 	}
+	const outcome = (state: string, answer: number, execution = 'error') => [
+		[state],
+		new Set([answer]),
+		new Set([execution]),
+	];
 
 	const [ava, ethan, sophia] = ['ava.rossi', 'ethan.dubois', 'sophia.keller'].map(
 		(name) => `${name}@example.com`,
@@ -199,31 +217,66 @@ example('upgrade-after-payment', 'upgrades once a payment, and notes each outcom
 	const { status } = await post(file, { id: 'pay_1', email: ava, planId: pro }, 'a guess');
 	expect(status).toBe(403);
 
-	expect(await pay('pay_1', [ava, ava, ava])).toEqual(['repeated', 'repeated', 'upgraded']);
+	expect(await pay('pay_1', [ava, ava, ava])).toEqual([
+		['repeated', 'repeated', 'upgraded'],
+		new Set([200]),
+		new Set(['success']),
+	]);
 	expect(await rowsOf('pay_1')).toContainEqual(
 		expect.objectContaining({
 			...{ email: ava, planId: pro, state: 'upgraded' },
 			detail: expect.stringMatching(/^plan_pro until \d{4}-\d\d-\d\d$/),
 		}),
 	);
-	expect(await pay('pay_2', [ethan], 'plan_unknown')).toEqual(['refused']);
-	expect(await pay('pay_3', [ethan], SANDBOX_PLANS.failingPayment)).toEqual(['held']);
-	instance.sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
-	expect(await pay('pay_4', [sophia])).toEqual(['unknown']);
-	expect(await pay('pay_5', ['no address'], pro, 503)).toEqual(['not sent']);
-	expect([ava, ethan, sophia].map(instance.billed)).toEqual([1, 0, 1]);
+	expect(await pay('pay_2', [ethan], 'plan_unknown')).toEqual(outcome('refused', 200));
+	expect(await pay('pay_3', [ethan], SANDBOX_PLANS.failingPayment)).toEqual(outcome('held', 200));
+	sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
+	expect(await pay('pay_4', [sophia])).toEqual(outcome('unknown', 200));
+	expect(await pay('pay_5', ['no address'])).toEqual(outcome('not sent', 400));
+	expect(await pay(null, [ethan])).toEqual(outcome('not sent', 400));
+	for (const [status, answer] of [
+		[401, 200],
+		[429, 503],
+	] as const) {
+		sandbox.faults.add({ path: '/plan/upgrade', answer: { status } });
+		expect(await pay('pay_6', [ethan])).toEqual(outcome('refused', answer));
+		sandbox.faults.clear();
+	}
 
-	// Started by hand, it upgrades whom the pinned sample names.
-	const sample = await run(file, 'Payment received');
-	const [{ email, state }] = jsonOf(sample, 'Outcome') as [IDataObject];
-	expect([state, instance.billed(String(email))]).toEqual(['upgraded', expect.any(Number)]);
+	// Nothing listens at this address.
+	const down = await instance.addCredential({ baseUrl: 'http://127.0.0.1:1/v1' });
+	const { nodes } = await api.readWorkflow(exampleId(file));
+	await change(file, (node) => (node.type === actionType ? { ...node, credentials: down } : node));
+	await activate(file);
+	expect(await pay('pay_6', [ethan])).toEqual(outcome('refused', 503));
+	await api.updateWorkflow(exampleId(file), { nodes });
+	await activate(file);
+	expect([ava, ethan, sophia].map(instance.billed)).toEqual([1, 0, 1]);
+	expect(await pay('pay_6', [ethan])).toEqual(outcome('upgraded', 200, 'success'));
+
+	/** Runs the pinned sample. */
+	const sample = async () => {
+		count++;
+		const execution = await run(file, 'Payment received');
+		const [{ email, state, answer }] = jsonOf(execution, 'Outcome') as [IDataObject];
+		return { state, answer, status: execution.status, billed: instance.billed(String(email)) };
+	};
+	const setPreview = async (preview: boolean) =>
+		await change(file, (node) =>
+			node.type === actionType ? { ...node, parameters: { ...node.parameters, preview } } : node,
+		);
+	await setPreview(true);
+	const { billed, ...previewed } = await sample();
+	expect(previewed).toEqual({ state: 'preview', answer: 503, status: 'success' });
+	await setPreview(false);
+	const upgraded = { state: 'upgraded', answer: 200, status: 'success', billed: billed + 1 };
+	expect(await sample()).toEqual(upgraded);
 	// No answer of the sandbox is confirmed and can't be shown.
-	const { pinData } = await instance.api.readWorkflow(instance.exampleId(file));
+	const { pinData } = await api.readWorkflow(exampleId(file));
 	const error = { message: 'It was carried out', description: '', outcome: 'applied' };
 	const pinned = { ...pinData, 'Upgrade plan': [{ json: { error } }] };
-	await instance.api.updateWorkflow(instance.exampleId(file), { pinData: pinned });
-	const applied = await run(file, 'Payment received');
-	expect(jsonOf(applied, 'Outcome')).toMatchObject([{ state: 'applied' }]);
+	await api.updateWorkflow(exampleId(file), { pinData: pinned });
+	expect(await sample()).toMatchObject({ state: 'applied', answer: 200, status: 'error' });
 });
 
 example('onboarding', 'creates one resume, and keeps no token, one for each call', async () => {
@@ -252,7 +305,7 @@ example('onboarding', 'creates one resume, and keeps no token, one for each call
 		expect(JSON.parse(claims)).toMatchObject({ sub: user.id, email: user.email });
 	}
 	const { status, data } = await post('onboarding', { email: 'nobody@example.com' });
-	expect([status, data]).toEqual([502, { message: 'No user has this e-mail address' }]);
+	expect([status, data]).toEqual([502, { message: 'No user has this email address' }]);
 	// n8n removes an execution once it has answered.
 	while ((await api.listExecutions(exampleId('onboarding'))).length > 0) await sleep(100);
 });

@@ -15,7 +15,7 @@ export type Output =
 	| ({ kind: 'list'; pagination?: Pagination } & ItemSettings & ListSettings)
 	| ({ kind: 'file' } & FileSettings);
 
-/** A user whose e-mail address an item gives in place of the ID, and how the list of users is to be read. */
+/** A user whose email address an item gives in place of the ID, and how the list of users is to be read. */
 export interface UserByEmail {
 	email: string;
 	/** Dotted path of the list in an answer; undefined to find the list. */

@@ -11,14 +11,14 @@ import { readList } from './pages';
 /** The users of an account. */
 interface Directory {
 	users: number;
-	/** For each e-mail address, the IDs of its users; '' for a user without a clear ID. */
+	/** For each email address, the IDs of its users; '' for a user without a clear ID. */
 	ids: Map<string, Set<string>>;
 }
 
 /** Settings of a request that the item chooses. */
 type OwnSettings = Pick<HttpRequest, 'retries' | 'http'>;
 
-/** Finds users by their e-mail addresses. The service has no operation for that, so the list of users is read. */
+/** Finds users by their email addresses. The service has no operation for that, so the list of users is read. */
 export class Users {
 	/** By all that the list depends on, so that the items of a run read it once. */
 	private readonly directories = new Map<string, Promise<Directory>>();
