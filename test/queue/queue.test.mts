@@ -70,7 +70,11 @@ test('a killed worker and a restarted main process lose no delivery', async () =
 
 test('500 upgrades that are spread over the workers are sent once each', async () => {
 	const emails = addUsers(topology, 'spread', 500);
-	const { workflowId, url } = await topology.activate(upgradePlan);
+	const split = { fieldToSplitOut: 'data', options: {} };
+	const { workflowId, url } = await topology.activate(
+		{ ...upgradePlan, email: '={{ $json.email }}' },
+		[{ name: 'Emails', type: 'n8n-nodes-base.splitOut', parameters: split }],
+	);
 	const bodies = Array.from({ length: 50 }, (_, index) =>
 		emails.slice(index * 10, index * 10 + 10).map((email) => ({ email })),
 	);

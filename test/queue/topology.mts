@@ -6,7 +6,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
 import { headless, startN8n, type N8n, type N8nCommand } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
-import { chain } from '../../host/workflow.mts';
+import { chain, type NodeDefinition } from '../../host/workflow.mts';
 import { owner } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox } from '../../sandbox/server.mts';
@@ -123,7 +123,7 @@ export async function startTopology(
 		const credentials = { resumeManagementApi: { id: credential.id, name: credential.name } };
 
 		/** Activates a workflow that begins with our trigger, and answers its id and production URL. */
-		const activate = async (action?: INodeParameters) => {
+		const activate = async (action?: INodeParameters, before: NodeDefinition[] = []) => {
 			const webhookId = randomUUID();
 			const trigger = {
 				name: 'Trigger',
@@ -134,7 +134,7 @@ export async function startTopology(
 				parameters: { verification: 'header', headerName: 'X-Webhook-Secret' },
 			};
 			const follower = { name: 'Action', type: actionType, credentials, parameters: action };
-			const nodes = action === undefined ? [trigger] : [trigger, follower];
+			const nodes = action === undefined ? [trigger] : [trigger, ...before, follower];
 			const { id } = await api.createWorkflow(chain(nodes));
 			await api.activateWorkflow(id);
 			return { workflowId: id, url: `${webhook.n8n.url}/webhook/${webhookId}/webhook` };
