@@ -320,7 +320,7 @@ describe('bad input', () => {
 		instance.sandbox.faults.add({ path, times, answer: { status: 200, body } });
 	};
 	const ofUser = '/user/user-002/resumes';
-	const sections = [{ content: 'x'.repeat(20 * 1024 * 1024) }];
+	const sections = [{ content: 'x'.repeat(2 * 1024 * 1024) }];
 
 	beforeAll(async () => void (await sync()));
 
@@ -341,7 +341,7 @@ describe('bad input', () => {
 			/^Whole resume of without an ID: /,
 			0,
 		],
-		['20 MB', '/resume/resume-010', () => ({ id: 'resume-010', sections }), /^$/, 1],
+		['2 MB', '/resume/resume-010', () => ({ id: 'resume-010', sections }), /^$/, 1],
 	])('an answer with %s is no trouble for the others', async (...[, path, data, failed, saved]) => {
 		answer(path, data());
 		const execution = await sync();
