@@ -57,6 +57,24 @@ test('is that of each item: proxy, timeout and retries', async () => {
 	expect([service.requests.length, proxy.requests.length]).toEqual([2, 1]);
 });
 
+test('of one item fails that item alone', async () => {
+	const { pairs } = await service.run(
+		{
+			...planUpgrade,
+			requestOptions: { proxy: "={{ $json.bad ? $('No such node').first().json : '' }}" },
+		},
+		{
+			items: [true, false].map((bad, item) => ({
+				bad,
+				email: `${item}@example.com`,
+				planId: 'pro',
+			})),
+			node: { onError: 'continueErrorOutput' },
+		},
+	);
+	expect(pairs).toEqual([[1], [0]]);
+});
+
 test.each(['http://us%er@127.0.0.1', 'socks5://127.0.0.1', 'proxy'])(
 	'%s is no proxy',
 	async (url) => {

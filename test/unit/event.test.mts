@@ -62,6 +62,12 @@ test.each<[object | string, string, string?]>([
 	expect(idOf(readBody(body, request) as EventItem)).toEqual([id, 'payload']);
 });
 
+test('an ID beside data is not that of an event whose name is within the data', () => {
+	const payload = { id: 'resume-001', data: { event: SECTION_SAVED } };
+	const paths = { eventNamePath: 'data.event' };
+	expect(read(payload, { paths }).deliveryIdSource).toBe('bodyHash');
+});
+
 test.each([
 	{ event: SECTION_SAVED, id: 'resume-001', title: 'Engineer' },
 	{ id: 'resume-001', data: {} },
