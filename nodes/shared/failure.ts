@@ -28,14 +28,15 @@ interface Facts {
 
 interface Texts {
 	message?: string;
-	description?: string;
+	advice?: string;
 }
 
 /** Why an item did not succeed. What its texts hold of an answer has no secrets in it: see `hideSecrets`. */
 export class Failure extends Error {
 	readonly id: FailureId;
 
-	readonly description: string;
+	/** The description without the details. */
+	readonly advice: string;
 
 	readonly values: Record<string, string | number>;
 
@@ -56,9 +57,13 @@ export class Failure extends Error {
 		const [message, description] = FAILURES[id];
 		super(texts.message ?? fill(message));
 		this.id = id;
-		this.description = texts.description ?? fill(`${description} ${facts.details ?? ''}`.trim());
+		this.advice = texts.advice ?? fill(description);
 		this.values = values;
 		this.facts = facts;
+	}
+
+	get description(): string {
+		return `${this.advice} ${this.facts.details ?? ''}`.trim();
 	}
 
 	get mayHaveHappened(): boolean {
@@ -66,24 +71,23 @@ export class Failure extends Error {
 	}
 
 	/** Returns the same failure with other facts or texts. */
-	with({ message, description, ...facts }: Facts & Texts): Failure {
+	with({ message, advice, ...facts }: Facts & Texts): Failure {
 		return new Failure(
 			this.id,
 			this.values,
 			{ ...this.facts, ...facts },
-			{ message: message ?? this.message, description: description ?? this.description },
+			{ message: message ?? this.message, advice: advice ?? this.advice },
 		);
 	}
 }
 
 /** Returns the failure of a write that may have been carried out. Its own advice could be to send it again. */
 export function outcomeUnknown(failure: Failure): Failure {
-	const { details = '' } = failure.facts;
 	const advice =
 		'The service may have carried it out, so it was not sent again. Read the current state before you send it again.';
 	return failure.with({
 		message: `Outcome unknown: ${failure.message}`,
-		description: `${advice} ${details}`.trim(),
+		advice,
 		outcome: 'unknown',
 	});
 }

@@ -248,7 +248,7 @@ export class ParameterReader {
 	): never {
 		const failure = new Failure(`parameter.${problem}`, { field: this.labelOf(name), ...values });
 		throw failure.with({
-			description: `${failure.description} ${this.consequence}`,
+			advice: `${failure.advice} ${this.consequence}`,
 			mayHaveHappened: false,
 			isSetting: true,
 		});

@@ -57,8 +57,9 @@ export async function readAnswer(
 	const bytes = await readWhole(received, connection);
 	return await oneAtATime(bytes.length, () => {
 		const text = decodeText(bytes, headers['content-type']);
-		if (text === undefined && statusCode === 200)
+		if (text === undefined && statusCode === 200) {
 			throw new Failure('answer.characters', {}, { httpStatus: 200 });
+		}
 		const parsed = parseJson(text ?? '');
 		if ('problem' in parsed && parsed.problem !== 'notJson' && statusCode === 200) {
 			throw new Failure(`answer.${parsed.problem}`, {}, { httpStatus: statusCode });
@@ -133,6 +134,5 @@ function withExcerpt(error: unknown, { statusCode, body }: HttpAnswer): unknown 
 		.trim()
 		.slice(0, EXCERPT);
 	if (excerpt === '') return error;
-	const details = `It answered: ${excerpt}`;
-	return error.with({ details, description: `${error.description} ${details}` });
+	return error.with({ details: `It answered: ${excerpt}` });
 }

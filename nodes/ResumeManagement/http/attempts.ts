@@ -52,7 +52,7 @@ function withPause(error: unknown): unknown {
 	if (!(error instanceof Failure) || !error.facts.retryAfter) return error;
 	const seconds = Math.ceil(error.facts.retryAfter / 1000).toLocaleString('en-US');
 	const asked = `The service asks to wait ${seconds} seconds before the next request.`;
-	return error.with({ description: `${asked} ${error.description}` });
+	return error.with({ advice: `${asked} ${error.advice}` });
 }
 
 /** Adds the pause that the headers ask for, unless the failure has one already. */

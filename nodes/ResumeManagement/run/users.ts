@@ -87,8 +87,8 @@ function onlyId({ users, ids }: Directory, email: string): string {
 	throw notSent('user.withoutId', { properties: idNames(USERS.name).join(', ') });
 }
 
-function listFailure({ message, description, facts }: Failure): Failure {
-	const values = { reason: message, advice: description };
+function listFailure({ message, advice, facts }: Failure): Failure {
+	const values = { reason: message, advice };
 	const known = { ...facts, mayHaveHappened: false, onHold: false };
 	return new Failure('user.listUnreadable', values, known);
 }
