@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { download, upgrade, userGet } from '../support/parameters.mts';
 import { http, json, startRawServer } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
-import { testTls } from '../support/tls.mts';
 
 /**
  * Every fault that a network has, against a read, a write and a download. Each row says how many
@@ -169,7 +168,7 @@ test.each<[string, message: string, baseUrl: string]>([
 	['TLS with a wrong certificate', NO_TLS, 'tls'],
 	['TLS to a plain port', NO_TLS, 'plain'],
 ])('%s, before anything is sent', async (_, message, baseUrl) => {
-	const secure = await startRawServer(() => {}, testTls);
+	const secure = await startRawServer(() => {}, { tls: true });
 	const plain = new URL(service.credential().baseUrl).port;
 	const port = { tls: secure.port, plain }[baseUrl];
 	for (const kind of KINDS) {

@@ -1,10 +1,7 @@
-import {
-	createServer as createTcpServer,
-	type AddressInfo,
-	type Server,
-	type Socket,
-} from 'node:net';
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+import { testTls } from './tls.mts';
 
 export interface RawRequest {
 	/** Counted from 0, over all connections. */
@@ -17,20 +14,29 @@ export interface RawRequest {
 
 export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
-/** Answers bytes of a test's choosing, valid HTTP or not: what no HTTP server would let it send. */
+export interface RawServerOptions {
+	/** Whether the server speaks TLS, with a certificate that nobody trusts. */
+	tls?: boolean;
+	/** Called for each connection before TLS begins. If it returns false, the connection is not served. */
+	accept?: (raw: Socket) => boolean;
+}
+
+/**
+ * Starts a server that sends any bytes, valid HTTP or not.
+ * @param answer writes to the socket; `raw` is the connection below TLS, or the same socket
+ */
 export async function startRawServer(
-	answer: (socket: Socket, request: RawRequest) => void | Promise<void>,
-	tls?: TlsOptions,
+	answer: (socket: Socket, request: RawRequest, raw: Socket) => void | Promise<void>,
+	{ tls = false, accept = () => true }: RawServerOptions = {},
 ) {
 	const requests: RawRequest[] = [];
 	const sockets = new Set<Socket>();
-	const serve = (socket: Socket) => {
-		sockets.add(socket);
-		socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+	const serve = (socket: Socket, raw: Socket) => {
 		let received = '';
+		socket.on('error', () => raw.destroy());
 		socket.on('data', (chunk) => {
 			received += chunk.toString('latin1');
-			// A TLS client at a plain port, told off as a web server would.
+			// A TLS client at a plain port gets the 400 of a web server.
 			if (received.startsWith('\x16')) return socket.end(http(400, {}));
 			const [head, body] = received.split('\r\n\r\n');
 			if (body === undefined) return undefined;
@@ -46,12 +52,16 @@ export async function startRawServer(
 			const [method, path] = line!.split(' ');
 			const request = { index: requests.length, method: method!, path: path!, headers, body };
 			requests.push(request);
-			void answer(socket, request);
+			void answer(socket, request, raw);
 			return undefined;
 		});
 	};
-	const server: Server = tls ? createTlsServer(tls, serve) : createTcpServer(serve);
-	server.on('tlsClientError', () => {});
+	const server = createServer((raw) => {
+		sockets.add(raw);
+		raw.on('close', () => sockets.delete(raw)).on('error', () => {});
+		if (!accept(raw)) return;
+		serve(tls ? new TLSSocket(raw, { isServer: true, ...testTls }) : raw, raw);
+	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	return {
 		port: (server.address() as AddressInfo).port,
@@ -63,7 +73,7 @@ export async function startRawServer(
 	};
 }
 
-/** A whole HTTP answer; its length is counted unless the headers say otherwise. */
+/** Returns a whole HTTP answer. Its length is counted unless the headers have one. */
 export function http(status: number, headers: Record<string, string>, body = ''): string {
 	const all = {
 		'Content-Length': String(Buffer.byteLength(body)),
@@ -74,7 +84,7 @@ export function http(status: number, headers: Record<string, string>, body = '')
 	return `HTTP/1.1 ${status} Status\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** A whole answer in JSON. */
+/** Returns a whole answer in JSON. */
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): string {
 	return http(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(body));
 }

@@ -1,0 +1,389 @@
+import fc from 'fast-check';
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import {
+	type Asked,
+	type ConnectionFault,
+	CONFIRMS,
+	type Counted,
+	type CountingService,
+	identify,
+	mail,
+	type Reaction,
+	startCountingService,
+} from '../support/countingService.mts';
+import { processedData } from '../support/deduplication.mts';
+import { callTool, type EngineRun, runNode } from '../support/engine.mts';
+import { shared } from '../support/environment.mts';
+import { bodyField, byEmail, customSend, getToken, planUpgrade } from '../support/parameters.mts';
+import {
+	type Execution,
+	type Item,
+	PERSONS,
+	refuse,
+	refuseBare,
+	type Script,
+	script,
+} from '../support/writeScripts.mts';
+
+/**
+ * The promises about writes, as invariants over random scripts, against the service's own count:
+ *
+ * - A write is carried out as often as its items report, and never twice for one item.
+ * - A reported success was confirmed for this very account and request, and each confirmation is reported.
+ * - A Send Once Key is sent once, unless the service certainly did nothing.
+ *
+ * The service may fail in any way. What it answers in full is true.
+ */
+
+/** `WRITE_SCRIPTS=20000 npx jest …` for a long run. */
+const SCRIPTS = Number(process.env.WRITE_SCRIPTS ?? 700);
+
+/** Milliseconds that an answer may take: long enough for a busy machine, so that silence is rare. */
+const TIMEOUT = 1_000;
+
+type Outcome = 'succeeded' | 'alreadySent' | 'applied' | 'unknown' | 'failed' | 'previewed';
+
+/** How often the service may have carried out an item's write, by the item's outcome. */
+const POSSIBLE: Record<Outcome, [least: number, most: number]> = {
+	succeeded: [1, 1],
+	alreadySent: [0, 0],
+	// In this execution or, with a key, in an earlier one.
+	applied: [0, 1],
+	unknown: [0, 1],
+	failed: [0, 0],
+	previewed: [0, 0],
+};
+
+/** An item that was played. */
+interface Played {
+	item: Item;
+	execution: number;
+	write: string;
+	isPreview: boolean;
+	/** Undefined if a stopped node does not tell. */
+	outcome?: Outcome;
+}
+
+let service: CountingService;
+const totals: Record<string, number> = {};
+const count = (...names: string[]) => {
+	for (const name of names) totals[name] = (totals[name] ?? 0) + 1;
+};
+
+const nameOf = ({ key, person }: Pick<Item, 'key' | 'person'>) => `key-${key}-person-${person}`;
+
+beforeAll(async () => {
+	const people = [...Array(PERSONS).keys()];
+	const names = [0, 1].flatMap((key) => people.map((person) => nameOf({ key, person })));
+	service = await startCountingService(names);
+	jest.spyOn(Math, 'random').mockReturnValue(0);
+	// The clock runs ahead, so that an execution does not wait for another one's claim.
+	let jump = 0;
+	const { now } = Date;
+	jest.spyOn(shared.Date, 'now').mockImplementation(() => now() + (jump += 5_000));
+});
+afterAll(async () => {
+	jest.restoreAllMocks();
+	processedData.isThere = false;
+	await service.close();
+});
+
+type From = (name: keyof ReturnType<typeof valuesOf>) => string;
+const fromItem: From = (name) => `={{ $json.${name} }}`;
+const fromAi: From = (name) =>
+	`={{ $fromAI('${name}', '', '${name === 'preview' ? 'boolean' : 'string'}') }}`;
+
+const WRITINGS: Record<Asked['writing'], (from: From) => INodeParameters> = {
+	upgrade: (from) => ({
+		...planUpgrade,
+		email: from('email'),
+		planId: from('content'),
+		aiTokenId: '',
+		preview: from('preview'),
+	}),
+	create: (from) => ({
+		...{ resource: 'resume', operation: 'create', userId: byEmail(from('email')) },
+		...bodyField('content', from('content')),
+	}),
+	token: (from) => ({
+		...{ ...getToken, email: from('email') },
+		...bodyField('content', from('content')),
+	}),
+	custom: (from) => ({
+		...{ ...customSend, method: from('method'), path: from('path') },
+		...bodyField('content', from('content')),
+	}),
+};
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+const isTool = ({ entry }: Execution) => entry.startsWith('tool');
+
+const isPreview = ({ writing }: Execution, { previews }: Item) => writing === 'upgrade' && previews;
+
+/** A tool has no database to claim a key in. */
+const isKeyed = (execution: Execution) =>
+	execution.keyed && execution.writing !== 'token' && !isTool(execution);
+
+const areApart = (executions: Execution[]) => executions.every(({ overlaps }) => !overlaps);
+
+/** Returns what the parameters read from an item. The same address is written in several ways. */
+function valuesOf(execution: Execution, item: Item, index: number) {
+	const name = nameOf(item);
+	const email = mail(name);
+	// There an expression that throws ends n8n's own loop, which then waits for none of its requests.
+	const leavesLoop = execution.entry === 'execute' && execution.settings.onError === 'stopWorkflow';
+	return {
+		email: index % 2 ? ` ${email.toUpperCase()} ` : email,
+		content: item.content,
+		method: METHODS[item.person % METHODS.length]!,
+		path: `/custom/${name}`,
+		key: `payment-${item.key}`,
+		preview: item.previews,
+		throws: item.throws && !leavesLoop,
+	};
+}
+
+async function play(given: Script): Promise<Played[]> {
+	service.beginScript();
+	processedData.clear();
+	const played: Played[][] = [];
+	let running: Array<Promise<unknown>> = [];
+	for (const [number, execution] of given.executions.entries()) {
+		service.state.execution = number;
+		running.push(run(given, number).then((items) => (played[number] = items)));
+		if (execution.overlaps) continue;
+		await Promise.all(running);
+		running = [];
+	}
+	await Promise.all(running);
+	return played.flat();
+}
+
+async function run({ tls, executions }: Script, number: number): Promise<Played[]> {
+	const execution = executions[number]!;
+	const { writing, items, settings, entry, cancelAt } = execution;
+	const cancel = new AbortController();
+	let seen = 0;
+	const { reactions, lists, connections } = execution;
+	Object.assign(service.state, {
+		...{ reactions: [...reactions], lists: [...lists], connections: [...connections] },
+		onRequest: () => seen++ === cancelAt && cancel.abort(),
+	});
+	const from = isTool(execution) ? fromAi : fromItem;
+	const options: EngineRun = {
+		parameters: {
+			...WRITINGS[writing](from),
+			...(isKeyed(execution) && { sendOnceKey: from('key') }),
+			simplify: isTool(execution) || "={{ $json.throws ? $('No such node').first().json : true }}",
+			options: { allowRepeatedUpgrades: execution.allowsRepeated },
+			requestOptions: {
+				timeout: TIMEOUT,
+				...(tls === 'trusted' && { allowUnauthorizedCerts: true }),
+			},
+		},
+		credential: {
+			baseUrl: service.baseUrl(`account-${execution.address}`, tls !== 'none'),
+			privateKey: `private-key-${execution.privateKey}`,
+		},
+		items: items.map((item, index) => valuesOf(execution, item, index)),
+		node: { ...settings, id: `node-${execution.node}`, waitBetweenTries: 1 } as EngineRun['node'],
+		byExecute: entry === 'execute',
+		failingCredentialReads: execution.failingCredentialReads,
+		signal: cancelAt === undefined ? undefined : cancel.signal,
+	};
+	const outcomes = isTool(execution)
+		? toolOutcomes(await callTool({ ...options, atOnce: entry === 'toolAtOnce' }))
+		: runOutcomes(await runNode(options), execution);
+	// Nothing is sent once the execution is cancelled.
+	if (areApart(executions)) expect(seen).toBeLessThanOrEqual((cancelAt ?? Infinity) + 1);
+	// n8n's own loop reads the credential before it asks the node, and reports its failure in place of the outcome.
+	const isReported =
+		cancelAt === undefined && (entry === 'run' || execution.failingCredentialReads.length === 0);
+	return items.map((item, index) => ({
+		item,
+		execution: number,
+		write: writeOf(execution, item),
+		isPreview: isPreview(execution, item),
+		outcome: isReported ? outcomes.get(index) : undefined,
+	}));
+}
+
+function writeOf({ writing, address, privateKey }: Execution, item: Item): string {
+	const account = `account-${address} Bearer private-key-${privateKey}`;
+	return identify({ writing, account, name: nameOf(item), content: item.content });
+}
+
+function outcomeOf(message?: string, json: INodeExecutionData['json'] = {}): Outcome {
+	if (message !== undefined) return message.startsWith('Outcome unknown') ? 'unknown' : 'failed';
+	if (json.alreadySent) return 'alreadySent';
+	return json.preview === true ? 'previewed' : 'succeeded';
+}
+
+function messageIn({ error }: INodeExecutionData['json']): string | undefined {
+	return (error as { message: string } | undefined)?.message;
+}
+
+function toolOutcomes(answers: INodeExecutionData['json'][]): Map<number, Outcome> {
+	const outcomes = answers.map(({ answer, error }, index): [number, Outcome] => {
+		if (typeof error === 'string') return [index, outcomeOf(error)];
+		// In place of the tool's answer, n8n gives the agent a sentence if a run was cancelled.
+		if (!String(answer).startsWith('[')) return [index, 'failed'];
+		const [first = {}] = JSON.parse(String(answer)) as Array<INodeExecutionData['json']>;
+		return [index, outcomeOf(messageIn(first), first)];
+	});
+	return new Map(outcomes);
+}
+
+function runOutcomes({ outputs, error }: Awaited<ReturnType<typeof runNode>>, given: Execution) {
+	if (error) {
+		const { itemIndex } = (error as { context?: { itemIndex?: number } }).context ?? {};
+		const outcomes = new Map<number, Outcome>();
+		const list = (words: RegExp, outcome: Outcome) => {
+			const named = words.exec(error.description ?? '')?.[1] ?? '';
+			for (const index of indexesIn(named)) outcomes.set(index, outcome);
+		};
+		list(/Not sent: ([^.]*)\./, 'failed');
+		list(/Already applied: \d+ of \d+ \(([^)]*)\)/, isKeyed(given) ? 'applied' : 'succeeded');
+		if (itemIndex !== undefined) outcomes.set(itemIndex, outcomeOf(error.message));
+		return outcomes;
+	}
+	const all = outputs.flat();
+	expect(all).toHaveLength(given.items.length);
+	const outcomes = all.flatMap(({ json, pairedItem }): Array<[number, Outcome]> => {
+		// n8n's own loop reports its own failures as a text, without the item.
+		if (pairedItem === undefined) return [];
+		const message = typeof json.error === 'string' ? json.error : messageIn(json);
+		return [[(pairedItem as { item: number }).item, outcomeOf(message, json)]];
+	});
+	return new Map(outcomes);
+}
+
+/** Returns the numbers in a text such as `items 0 to 2, 4`. */
+function indexesIn(text: string): number[] {
+	return [...text.matchAll(/(\d+)(?: to (\d+))?/g)].flatMap(([, first, last = first]) =>
+		Array.from({ length: Number(last) - Number(first) + 1 }, (_, step) => Number(first) + step),
+	);
+}
+
+function assertPromises({ tls, executions }: Script, played: Played[], isTimely: boolean): void {
+	const { counted, overlapped } = service.state;
+	const isAlone = areApart(executions);
+	// A request that the client has given up may still be answered.
+	if (isTimely && isAlone) expect(overlapped).toBe(false);
+
+	for (const write of new Set([...played, ...counted].map((one) => one.write))) {
+		const asked = played.filter((one) => one.write === write);
+		const outcomes = asked.map(({ outcome }) => outcome);
+		const received = counted.filter((one) => one.write === write);
+		const bills = received.filter(({ billed }) => billed).length;
+		const confirmed = received.filter(({ proved }) => proved === 'success').length;
+		const bounds = asked.map(
+			({ outcome, isPreview }) => POSSIBLE[outcome ?? (isPreview ? 'previewed' : 'unknown')],
+		);
+		expect(bills).toBeGreaterThanOrEqual(bounds.reduce((sum, [least]) => sum + least, 0));
+		expect(bills).toBeLessThanOrEqual(bounds.reduce((sum, [, most]) => sum + most, 0));
+
+		const succeeded = outcomes.filter((outcome) => outcome === 'succeeded').length;
+		expect(succeeded).toBeLessThanOrEqual(confirmed);
+		const isOpen = outcomes.includes(undefined) || outcomes.includes('applied');
+		if (isTimely && !isOpen) expect(succeeded).toBe(confirmed);
+		const isClaimed = outcomes.includes('alreadySent') || outcomes.includes('applied');
+		if (isClaimed) expect(confirmed).toBeGreaterThan(0);
+	}
+	for (const key of ['key-0-', 'key-1-']) {
+		const isOf = ({ write, execution }: Counted) =>
+			write.includes(key) && isKeyed(executions[execution]!);
+		const sent = isAlone || executions.every(isKeyed) ? counted.filter(isOf) : [];
+		expect(sent.filter(({ proved }) => proved !== 'refusal').length).toBeLessThanOrEqual(1);
+	}
+	for (const [number, { writing, entry, allowsRepeated }] of executions.entries()) {
+		// An agent's calls are purchases of their own.
+		if (!isAlone || allowsRepeated || writing !== 'upgrade' || !/run|execute/.test(entry)) continue;
+		const billed = counted.filter((one) => one.execution === number && one.billed);
+		expect(new Set(billed.map(({ write }) => write)).size).toBe(billed.length);
+	}
+	for (const { outcome, isPreview, execution, write } of played) {
+		const { writing, entry, connections } = executions[execution]!;
+		if (outcome) count(outcome, `${outcome} by ${entry}`, `${outcome} ${writing}`);
+		if (outcome && isPreview) expect(['previewed', 'failed']).toContain(outcome);
+		else expect(outcome).not.toBe('previewed');
+		// The service may not have read what the client has written to a connection that breaks.
+		const faults: ConnectionFault[] = tls === 'none' ? ['reset', 'stall'] : ['reset'];
+		const mayBeLost = !isTimely || !isAlone || connections.some((one) => faults.includes(one));
+		// A key that was claimed before is unknown without a request.
+		if (outcome === 'unknown' && !mayBeLost && !isKeyed(executions[execution]!)) {
+			expect(counted.map((one: Counted) => one.write)).toContain(write);
+		}
+	}
+}
+
+async function playAndAssert(given: Script): Promise<Played[]> {
+	const begin = performance.now();
+	const played = await play(given);
+	assertPromises(given, played, performance.now() - begin < TIMEOUT);
+	return played;
+}
+
+describe('what has billed twice, or been reported wrongly', () => {
+	const item: Item = { person: 0, content: 'pro', key: 0, previews: false, throws: false };
+	const usual: Execution = {
+		...{ writing: 'upgrade', entry: 'run', address: 0, privateKey: 0, node: 0, items: [item] },
+		settings: { onError: 'stopWorkflow', retryOnFail: true, maxTries: 5 },
+		...{ keyed: false, allowsRepeated: false, failingCredentialReads: [], overlaps: false },
+		...{ reactions: [], lists: [], connections: [] },
+	};
+	const once = { ...usual.settings, retryOnFail: false };
+	const goesOn = { ...usual.settings, onError: 'continueRegularOutput' };
+	const four = { items: [0, 1, 2, 3].map((person) => ({ ...item, person })) };
+	const lost: Reaction = { ...CONFIRMS, cut: 0 };
+	const refused = refuse('plan-upgrade-2');
+	const broken: Reaction = { ...CONFIRMS, proves: undefined, breaks: true };
+	const tooMany = Array<Reaction>(3).fill(refuseBare(429));
+
+	test.each<[name: string, execution: Partial<Execution>, requests: number, tls?: Script['tls']]>([
+		['a 401 that breaks off', { reactions: [{ ...refused, cut: 80 }], settings: once }, 1],
+		[
+			'a refusal before others, by way of execute',
+			{ entry: 'execute', ...four, reactions: [refused], settings: once },
+			1,
+		],
+		[
+			'a refusal that is repeated, by way of execute',
+			{ entry: 'execute', reactions: [refused] },
+			2,
+		],
+		['four calls of a tool at once', { entry: 'toolAtOnce', ...four }, 4],
+		['plan-upgrade-1', { reactions: [refuse('plan-upgrade-1')] }, 1],
+		...(['run', 'execute'] as const).map((entry): [string, Partial<Execution>, number] => [
+			`two items for one upgrade, after the first has failed, by way of ${entry}`,
+			{ entry, items: [item, item], reactions: tooMany, settings: goesOn },
+			4,
+		]),
+		[
+			'custom requests of every method whose answers are lost',
+			{ writing: 'custom', ...four, reactions: Array<Reaction>(4).fill(lost), settings: goesOn },
+			4,
+		],
+		['a connection over TLS that breaks after the request', { reactions: [broken] }, 1, 'trusted'],
+		['a TLS handshake that is reset once', { connections: ['reset'] }, 1, 'trusted'],
+		['a certificate that nobody trusts', {}, 0, 'untrusted'],
+	])('%s', async (...[, differences, requests, tls = 'none']) => {
+		await playAndAssert({ tls, executions: [{ ...usual, ...differences }] });
+		expect(service.state.counted).toHaveLength(requests);
+	});
+});
+
+test(`the promises about writes hold in ${SCRIPTS} random scripts`, async () => {
+	const property = fc.asyncProperty(script, async (given) => void (await playAndAssert(given)));
+	await fc.assert(property, { numRuns: SCRIPTS, endOnFailure: SCRIPTS > 1_000 });
+	// A model in which nothing happens would pass.
+	const least = SCRIPTS / 200;
+	const seen = (['succeeded', 'unknown', 'failed'] as const).flatMap((outcome) => [
+		...['upgrade', 'create', 'token', 'custom'].map((writing) => `${outcome} ${writing}`),
+		...['run', 'execute', 'tool', 'toolAtOnce'].map((entry) => `${outcome} by ${entry}`),
+	]);
+	const rare = [...seen, 'alreadySent', 'previewed'].filter((name) => !(totals[name]! >= least));
+	expect([rare, totals]).toEqual([[], totals]);
+}, 3_600_000);

@@ -1,0 +1,157 @@
+import type { Socket } from 'node:net';
+
+import { http, json, type RawRequest, startRawServer } from './rawServer.mts';
+
+/** A write as the service reads it, with all that makes it another one. */
+export interface Asked {
+	writing: 'upgrade' | 'create' | 'token' | 'custom';
+	/** The base URL's address and the private key. */
+	account: string;
+	/** The user's e-mail address or ID; in the path of a custom request. */
+	name: string;
+	/** The plan, or the content of another body. */
+	content: string;
+}
+
+/** What the service does with one request. */
+export interface Reaction {
+	/** Whether the service carries the write out, whatever it then answers. */
+	bills: boolean;
+	/** What its whole answer proves: that the write was carried out, or that nothing was done. */
+	proves?: 'success' | 'refusal';
+	/** Returns what the service sends; undefined for silence. */
+	answer(asked: Asked): string | undefined;
+	/** Number of bytes of the answer before the connection ends. All are sent by default. */
+	cut?: number;
+	/** Ends the connection with a reset. */
+	resets?: boolean;
+	/** Sends plain bytes below TLS. */
+	breaks?: boolean;
+}
+
+/** What becomes of a connection before anything is sent on it: `stall` is silence, and over TLS no handshake. */
+export type ConnectionFault = 'none' | 'reset' | 'stall';
+
+export interface Counted {
+	/** Identifies the write, as {@link identify} does. */
+	write: string;
+	/** Number of the execution that was started last. */
+	execution: number;
+	billed: boolean;
+	proved?: 'success' | 'refusal';
+}
+
+export const identify = ({ writing, account, name, content }: Asked) =>
+	[writing, account, name, content].join(' ');
+
+/** Confirms a write as the contract does, whatever was asked for. */
+export const confirmation = ({ writing, content }: Asked): object => ({
+	status: 'success',
+	...(writing === 'token' && { token: 'abcdefgh' }),
+	data: { status: 'active', plan_id: content },
+});
+
+export const CONFIRMS: Reaction = {
+	bills: true,
+	proves: 'success',
+	answer: (asked) => json(confirmation(asked)),
+};
+
+export type CountingService = Awaited<ReturnType<typeof startCountingService>>;
+
+/**
+ * Starts a service that counts, by itself, what it was asked for and what it carried out. Reactions and connection
+ * faults are used up in the order of the requests; then every request succeeds.
+ * @param users the IDs of all users, whose addresses are at example.com
+ */
+export async function startCountingService(users: string[]) {
+	let script = 0;
+	let working = 0;
+	const state = {
+		counted: [] as Counted[],
+		reactions: [] as Reaction[],
+		/** Of requests for the list of users. */
+		lists: [] as Reaction[],
+		connections: [] as ConnectionFault[],
+		execution: 0,
+		/** Whether two requests were answered at the same time. */
+		overlapped: false,
+		/** Called for each request. */
+		onRequest: () => {},
+	};
+	const list: Reaction = {
+		bills: false,
+		answer: () => json({ status: 'success', data: users.map((id) => ({ id, email: mail(id) })) }),
+	};
+
+	const serve = (socket: Socket, request: RawRequest, raw: Socket) => {
+		// A request of an earlier script, which its client has given up.
+		if (!request.path.startsWith(`/${script}/`)) return;
+		state.onRequest();
+		const asked = readWrite(request);
+		const isList = request.path.endsWith('/users');
+		const reaction = isList ? (state.lists.shift() ?? list) : (state.reactions.shift() ?? CONFIRMS);
+		const { bills, proves, answer, cut = Infinity, resets, breaks } = reaction;
+		const text = answer(asked);
+		// A client may lose what comes just before a reset, so the last byte is never sent then.
+		const sent = text?.slice(0, resets ? Math.min(cut, text.length - 1) : cut);
+		if (!isList) {
+			const { execution } = state;
+			const proved = sent === text && !breaks ? proves : undefined;
+			state.counted.push({ write: identify(asked), execution, billed: bills, proved });
+		}
+		if (breaks) return void raw.end('neither TLS nor HTTP\r\n\r\n');
+		if (sent === undefined) return;
+		state.overlapped ||= working > 0;
+		working++;
+		// Long enough for another request to come in, if the client does not wait.
+		setTimeout(() => {
+			working--;
+			const end = () => (resets && !raw.writableEnded ? raw.resetAndDestroy() : socket.end());
+			if (sent === '') end();
+			else socket.write(sent, end);
+		}, 5);
+	};
+	const accept = (raw: Socket) => {
+		const fault = state.connections.shift() ?? 'none';
+		if (fault === 'reset') raw.resetAndDestroy();
+		return fault === 'none';
+	};
+	const plain = await startRawServer(serve, { accept });
+	const secure = await startRawServer(serve, { accept, tls: true });
+	return {
+		state,
+		/** Returns an account's base URL, for this script alone. */
+		baseUrl: (address: string, tls: boolean) =>
+			`http${tls ? 's' : ''}://127.0.0.1:${(tls ? secure : plain).port}/${script}/${address}/v1`,
+		/** Forgets all that was counted. */
+		beginScript() {
+			script++;
+			working = 0;
+			state.onRequest = () => {};
+			Object.assign(state, { counted: [], connections: [], lists: [], overlapped: false });
+		},
+		async close() {
+			await Promise.all([plain.close(), secure.close()]);
+		},
+	};
+}
+
+function readWrite({ path, headers, body }: RawRequest): Asked {
+	const [, , address, , ...rest] = path.split('/');
+	const sent = JSON.parse(body || '{}') as Record<string, string>;
+	const kinds = { upgrade: 'upgrade', token: 'token', resume: 'create' } as const;
+	return {
+		writing: kinds[rest.at(-1) as keyof typeof kinds] ?? 'custom',
+		account: `${address} ${headers.authentication}`,
+		name: /key-\w+-person-\d/i.exec(path + body)?.[0].toLowerCase() ?? '',
+		content: sent.planId ?? sent.content ?? '',
+	};
+}
+
+export const mail = (name: string) => `${name}@example.com`;
+
+export const garbage = () => 'garbage\r\n\r\n';
+
+export const page = (status: number, headers: Record<string, string> = {}) =>
+	http(status, headers, '<html><body>Sorry</body></html>');

@@ -1,0 +1,230 @@
+/** Random scripts for writes: executions of one workflow, and what the service and the network do meanwhile. */
+import fc from 'fast-check';
+
+import {
+	type Asked,
+	confirmation,
+	type ConnectionFault,
+	CONFIRMS,
+	garbage,
+	page,
+	type Reaction,
+} from './countingService.mts';
+import { http, json } from './rawServer.mts';
+import { weighted } from './weighted.mts';
+
+export interface Item {
+	person: number;
+	content: string;
+	/** Of the Send Once Key. */
+	key: number;
+	/** Whether the item is only a preview, where the operation has one. */
+	previews: boolean;
+	/** Whether its Simplify is an expression that throws. */
+	throws: boolean;
+}
+
+export interface Execution {
+	writing: Asked['writing'];
+	/** How n8n calls the node: in a run, by the step executor, or as a tool, one call after the other or all at once. */
+	entry: 'run' | 'execute' | 'tool' | 'toolAtOnce';
+	/** Account: base URL and private key. */
+	address: number;
+	privateKey: number;
+	/** Node of the workflow. */
+	node: number;
+	/** Whether the items have Send Once Keys. */
+	keyed: boolean;
+	items: Item[];
+	settings: { onError: string; retryOnFail: boolean; maxTries: number };
+	allowsRepeated: boolean;
+	failingCredentialReads: number[];
+	/** The request that cancels the execution. */
+	cancelAt?: number;
+	/** Whether the next execution starts before this one ends. */
+	overlaps: boolean;
+	reactions: Reaction[];
+	lists: Reaction[];
+	connections: ConnectionFault[];
+}
+
+/** People are numbers below this one. */
+export const PERSONS = 5;
+
+export interface Script {
+	tls: 'none' | 'trusted' | 'untrusted';
+	executions: Execution[];
+}
+
+const either = fc.boolean();
+const HTML = page(200).split('\r\n\r\n')[1]!;
+const CODES = [1, 2, 3, 4].map((code) => `plan-upgrade-${code}`).concat('other', '');
+const RETRY_AFTER = ['', '0', '-1', '0.01', 'x', 'Wed, 21 Oct 2015 07:28:00 GMT', '86400'];
+/** The service or a gateway failed, so nobody can tell what became of the write. */
+const FAILED = [301, 302, 303, 304, 307, 308, 408, 500, 502, 503, 504, 520];
+const CREATED: unknown[] = [1_700_000_000, 1_700_000_000_000_000, -1, 1e300, '1', null, {}];
+
+const envelope = (errorCode: string) => ({ status: 'error', errorCode });
+const bare = ['', HTML, '{}', '[]', 'null', '{"message":"no"}', '{"status":"pending"}'];
+
+/** Refuses a write. `plan-upgrade-1` proves nothing: the payment failed, and a person has to act. */
+export const refuse = (errorCode: string, status = 401): Reaction => ({
+	bills: false,
+	...(errorCode !== 'plan-upgrade-1' && { proves: 'refusal' }),
+	answer: () => json(envelope(errorCode), status),
+});
+
+/** Refuses a write without an envelope. */
+export const refuseBare = (status: number, body = '', retryAfter = ''): Reaction => ({
+	bills: false,
+	proves: 'refusal',
+	answer: () => http(status, retryAfter ? { 'Retry-After': retryAfter } : {}, body),
+});
+
+/** Answers without a proof, and carries the write out or not. */
+const unclear = (answer: Reaction['answer']) =>
+	either.map((bills): Reaction => ({ bills, answer }));
+
+/** Changes that make a confirmation none, whatever was asked for. */
+const CHANGES: object[] = [
+	...[undefined, 'SUCCESS', 'failure', 'pending', 'Error'].map((status) => ({ status })),
+	{ errorCode: 'plan-upgrade-2' },
+];
+/** Answers that confirm another upgrade, or no token. */
+const OTHERS: Array<[Asked['writing'], object]> = [
+	...['another', false, ''].map((plan): [Asked['writing'], object] => {
+		return ['upgrade', { data: { plan_id: plan } }];
+	}),
+	['upgrade', { data: [] }],
+	['upgrade', {}],
+	['token', {}],
+	['token', { token: '' }],
+	['token', { data: { token: 7 } }],
+];
+
+const statuses = (...all: number[]) => fc.constantFrom(...all);
+const bodies = fc.constantFrom(...bare, ...CODES.map((code) => JSON.stringify(envelope(code))));
+
+const answers = weighted<Reaction>(
+	[6, fc.constant(CONFIRMS)],
+	[2, fc.constantFrom(...CREATED).map(confirmWith)],
+	[
+		3,
+		fc
+			.tuple(fc.constantFrom(...CODES), statuses(200, 400, 401, 403, 404, 409, 422, 429))
+			.map((given) => refuse(...given)),
+	],
+	[
+		1,
+		fc
+			.tuple(statuses(400, 401, 403, 404, 418, 422, 499), fc.constantFrom(...bare))
+			.map((given) => refuseBare(...given)),
+	],
+	[2, fc.constantFrom(...RETRY_AFTER).map((later) => refuseBare(429, '', later))],
+	[
+		3,
+		fc.tuple(statuses(...FAILED), bodies).chain((given) => {
+			return unclear(() => http(given[0], {}, given[1]));
+		}),
+	],
+	[1, statuses(200, 201, 202, 206).chain((status) => unclear(() => page(status)))],
+	[1, fc.constantFrom('', '{}', '[]').chain((body) => unclear(() => http(200, {}, body)))],
+	[
+		2,
+		fc.constantFrom(...CHANGES).chain((change) => {
+			return unclear((asked) => json({ ...confirmation(asked), ...change }));
+		}),
+	],
+	[
+		2,
+		fc.constantFrom(...OTHERS).chain(([writing, body]) => {
+			const answer = { status: 'success', ...body };
+			return unclear((asked) => json(asked.writing === writing ? answer : {}));
+		}),
+	],
+	[
+		1,
+		statuses(201, 202, 206, 400, 401, 403, 409, 429, 500).chain((status) => {
+			return unclear((asked) => json(confirmation(asked), status));
+		}),
+	],
+	[1, unclear(garbage)],
+);
+
+function confirmWith(created: unknown): Reaction {
+	const data = ({ content }: Asked) => ({ status: 'active', plan_id: content, created });
+	return { ...CONFIRMS, answer: (asked) => json({ ...confirmation(asked), data: data(asked) }) };
+}
+
+const cutShort = fc
+	.tuple(answers, fc.nat(400), either)
+	.map(([whole, cut, resets]): Reaction => ({ ...whole, cut, resets }));
+
+const reaction = weighted<Reaction>(
+	[128, answers],
+	[32, cutShort],
+	[16, unclear(garbage).map((one): Reaction => ({ ...one, breaks: true }))],
+	[1, unclear(() => undefined)],
+);
+const reactions = (maxLength: number) => fc.array(reaction, { maxLength });
+
+const rarely = fc.nat(5).map((drawn) => drawn === 0);
+const connections = fc.array(
+	weighted<ConnectionFault>(
+		[300, fc.constant('none')],
+		[50, fc.constant('reset')],
+		[1, fc.constant('stall')],
+	),
+	{ maxLength: 4 },
+);
+
+const item: fc.Arbitrary<Item> = fc.record({
+	person: fc.nat(PERSONS - 1),
+	content: fc.constantFrom('pro', 'max'),
+	key: fc.nat(1),
+	previews: rarely,
+	throws: rarely,
+});
+
+const execution: fc.Arbitrary<Execution> = fc.record({
+	writing: fc.constantFrom('upgrade', 'upgrade', 'create', 'token', 'custom'),
+	entry: fc.constantFrom('run', 'run', 'run', 'execute', 'tool', 'toolAtOnce'),
+	address: fc.nat(1),
+	privateKey: fc.nat(1),
+	node: fc.nat(1),
+	keyed: either,
+	items: fc.array(item, { minLength: 1, maxLength: 4 }),
+	settings: fc.record({
+		onError: fc.constantFrom('stopWorkflow', 'continueErrorOutput', 'continueRegularOutput'),
+		retryOnFail: either,
+		maxTries: fc.integer({ min: 2, max: 5 }),
+	}),
+	allowsRepeated: either,
+	failingCredentialReads: weighted<number[]>(
+		[8, fc.constant([])],
+		[1, fc.array(fc.nat(4), { maxLength: 2 })],
+	),
+	cancelAt: weighted<number | undefined>([12, fc.constant(undefined)], [1, fc.nat(4)]),
+	overlaps: either,
+	reactions: reactions(6),
+	lists: weighted<Reaction[]>([4, fc.constant([])], [1, reactions(3)]),
+	connections,
+});
+
+const SHARED = ['writing', 'address', 'privateKey', 'node', 'keyed', 'items'] as const;
+
+/** Returns an execution that differs from the first one in one thing at most: that is where a key goes wrong. */
+const similar = (first: Execution) =>
+	fc
+		.tuple(execution, fc.subarray([...SHARED], { maxLength: 1 }))
+		.map(([other, changes]): Execution => {
+			const kept = SHARED.filter((name) => !changes.includes(name));
+			return { ...other, ...Object.fromEntries(kept.map((name) => [name, first[name]])) };
+		});
+
+export const script: fc.Arbitrary<Script> = execution.chain((first) =>
+	fc.record({
+		tls: fc.constantFrom('none', 'none', 'none', 'trusted', 'trusted', 'untrusted'),
+		executions: fc.array(similar(first), { maxLength: 2 }).map((others) => [first, ...others]),
+	}),
+);
