@@ -71,10 +71,7 @@ const MOST_VALUES = 250_000;
 const DEEPEST = 500;
 
 const [QUOTE, COMMA, ZERO, NINE, BACKSLASH] = [0x22, 0x2c, 0x30, 0x39, 0x5c];
-const [BRACKETS, CLOSING_BRACKETS] = [
-	[0x5b, 0x7b],
-	[0x5d, 0x7d],
-];
+const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Returns what a JSON text has outside its strings: too many values or levels, and a number that would be rounded. */
 function scan(text: string): { isTooLarge: boolean; isRounded: boolean } {
@@ -84,10 +81,10 @@ function scan(text: string): { isTooLarge: boolean; isRounded: boolean } {
 		const code = text.charCodeAt(at);
 		if (code === QUOTE) at = endOfString(text, at);
 		else if (code === COMMA) values++;
-		else if (BRACKETS.includes(code)) {
+		else if (code === ARRAY || code === OBJECT) {
 			values++;
 			deepest = Math.max(deepest, ++depth);
-		} else if (CLOSING_BRACKETS.includes(code)) depth--;
+		} else if (code === ARRAY_END || code === OBJECT_END) depth--;
 		else if (code >= ZERO && code <= NINE) {
 			NUMBER.lastIndex = at;
 			const [source = ''] = NUMBER.exec(text) ?? [];

@@ -1,24 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import fc from 'fast-check';
 
-import { projectRoot } from '../../host/paths.mts';
 import { userGet } from '../support/parameters.mts';
 import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
+import { weighted } from '../support/weighted.mts';
 
 /**
- * The Base URL of the credential and what others know of URLs: the inputs of the web platform tests of
- * the URL standard, 3-Clause BSD License (https://github.com/web-platform-tests/wpt,
- * url/resources/urltestdata.json), as the npm package @wordpress/url has them. All requests are sent
- * through a proxy that notes where they would go.
+ * The credential's Base URL, in all the ways that the URL standard lets one write it: a request goes to the origin that
+ * Node.js reads there, over https unless it is loopback, or nowhere. All requests go through a proxy that notes where.
  */
-
-const fixture = 'node_modules/@wordpress/url/src/test/fixtures/wpt-data.json';
-const cases = JSON.parse(readFileSync(join(projectRoot, fixture), 'utf8')) as Array<{
-	input: string;
-	/** Whether it must be refused as no URL. */
-	failure?: boolean;
-}>;
 
 const asked: string[] = [];
 const proxy = useRawService(({ method, path }) => {
@@ -26,41 +16,47 @@ const proxy = useRawService(({ method, path }) => {
 	return http(502, {});
 });
 
-/** Reads a user of the service at this address; answers where requests went, and the error's words. */
-async function use(baseUrl: string) {
-	asked.length = 0;
+const REFUSAL = "The credential's Base URL can't be used [item 0]";
+const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
+
+/** Mostly the usual text, else one of the odd ones. */
+const mostly = (usual: string, ...odd: string[]) =>
+	weighted([2, fc.constant(usual)], [1, fc.constantFrom(...odd)]);
+
+const scheme = mostly('https://', 'http://', 'HTTPS:\\\\', 'https:', 'ftp://', '//', '');
+const between = mostly('', ':8080', ':65536', '@', 'user:secret@', '\\', '/', '\t', '\n', '#', '?');
+const host = fc.constantFrom(
+	...[
+		'example.com',
+		'EXAMPLE.com.',
+		'b\u00fccher.example',
+		'%65xample.com',
+		'127.0.0.1.example.com',
+	],
+	...['localhost', '127.1', '0x7f.1', '2130706433', '[::1]', '[::ffff:7f00:1]', '10.0.0.1', 'a..b'],
+);
+const other = mostly('', 'elsewhere.example', 'localhost', ' ', '\u3002');
+const end = mostly('/v1', '/a/../v1', '/%2e%2e/v1', '//v1', '?a', '#', ' ', '@a.example/v1', '');
+const baseUrl = fc.tuple(scheme, between, host, between, other, end).map((all) => all.join(''));
+
+test('a request goes to the origin of the Base URL, or nowhere', async () => {
 	const requestOptions = { proxy: proxy.credential().baseUrl.replace('/v1', '') };
-	const { error } = await proxy.run(
-		{ ...userGet('1'), options: { retries: 0 }, requestOptions },
-		{ credential: { baseUrl, privateKey: 'private-key' } },
-	);
-	return { asked: [...asked], message: error!.message };
-}
-
-const refusal = "The credential's Base URL can't be used [item 0]";
-const loopback = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
-/** As they are; with the version that a base URL ends in; and over https, which other hosts need. */
-const forms: Array<[string, (input: string) => string]> = [
-	['as it is', (input) => input],
-	['with a version', (input) => `${input}/v1`],
-	['over https', (input) => `${input.replace(/^[a-z]+:/i, 'https:')}/v1`],
-];
-
-test.each(forms)('sends to the origin of the URL or not at all: %s', async (form, change) => {
+	const parameters = { ...userGet('1'), options: { retries: 0 }, requestOptions };
 	let used = 0;
-	for (const { input, failure } of cases) {
-		const baseUrl = change(input);
-		const { asked, message } = await use(baseUrl);
-		if (message === refusal) {
-			expect([baseUrl, asked]).toEqual([baseUrl, []]);
-			continue;
+	const property = fc.asyncProperty(baseUrl, async (given) => {
+		asked.length = 0;
+		const credential = { baseUrl: given, privateKey: 'private-key' };
+		const { error } = await proxy.run(parameters, { credential });
+		if (error!.message === REFUSAL) {
+			expect(asked).toEqual([]);
+			return;
 		}
 		used++;
-		const { origin, protocol, username, password, search, hash } = new URL(baseUrl);
-		expect([baseUrl, asked]).toEqual([baseUrl, [origin]]);
-		expect([baseUrl, username, password, search, hash]).toEqual([baseUrl, '', '', '', '']);
-		expect([baseUrl, protocol === 'https:' || loopback.test(origin)]).toEqual([baseUrl, true]);
-		expect([baseUrl, form === 'as it is' && failure]).toEqual([baseUrl, false]);
-	}
-	expect([form, used > 0]).toEqual([form, form !== 'as it is']);
-});
+		const { origin, protocol, username, password, search, hash } = new URL(given);
+		expect(asked).toEqual([origin]);
+		expect([username, password, search, hash]).toEqual(['', '', '', '']);
+		expect(protocol === 'https:' || LOOPBACK.test(origin)).toBe(true);
+	});
+	await fc.assert(property, { numRuns: 500 });
+	expect(used).toBeGreaterThan(50);
+}, 120_000);
