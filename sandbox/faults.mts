@@ -31,31 +31,28 @@ const FAULT_SCHEMA = {
 	},
 };
 
-/** The faults that are set. If several match a request, the oldest is used. */
-export class Faults {
-	#faults: Fault[] = [];
+export type Faults = ReturnType<typeof createFaults>;
 
-	add(fault: Fault): void {
-		this.#faults.push({ ...fault });
-	}
-
-	clear(): void {
-		this.#faults = [];
-	}
-
-	/** Returns the fault of a request, and counts the request. */
-	take(path: string, body: unknown): Fault | undefined {
-		const email = String((body as { email?: unknown } | undefined)?.email).toLowerCase();
-		const matches = (wanted: string) =>
-			wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
-		const found = this.#faults.find(
-			(fault) => matches(fault.path ?? '*') && (fault.email?.toLowerCase() ?? email) === email,
-		);
-		if (found?.times !== undefined && --found.times === 0) {
-			this.#faults = this.#faults.filter((fault) => fault !== found);
-		}
-		return found;
-	}
+/** Keeps the faults that are set. If several match a request, the oldest is used. */
+export function createFaults() {
+	let faults: Fault[] = [];
+	return {
+		add: (fault: Fault) => void faults.push({ ...fault }),
+		clear: () => void (faults = []),
+		/** Returns the fault of a request, and counts the request. */
+		take(path: string, body: unknown): Fault | undefined {
+			const email = String((body as { email?: unknown } | undefined)?.email).toLowerCase();
+			const isPath = (wanted: string) =>
+				wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
+			const found = faults.find(
+				(fault) => isPath(fault.path ?? '*') && (fault.email?.toLowerCase() ?? email) === email,
+			);
+			if (found?.times !== undefined && --found.times === 0) {
+				faults = faults.filter((fault) => fault !== found);
+			}
+			return found;
+		},
+	};
 }
 
 /** Applies the faults to the requests of a scope. */

@@ -6,10 +6,10 @@ import { portTrouble } from '../host/ports.mts';
 import { apiRoutes, BASE_PATH, failure } from './api.mts';
 import { CONSOLE_PATH, consoleRoutes } from './console/console.mts';
 import { openDatabase } from './database.mts';
-import { applyFaults, faultRoutes, Faults } from './faults.mts';
+import { applyFaults, createFaults, faultRoutes } from './faults.mts';
 import { seed, SEED_USERS } from './seed.mts';
 import { Store } from './store.mts';
-import { Webhooks } from './webhooks/webhooks.mts';
+import { createWebhooks } from './webhooks/webhooks.mts';
 
 export type { WebhookRegistration } from './webhooks/signature.mts';
 
@@ -58,8 +58,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
 	const { database, created } = openDatabase(file, options.reset);
 	if (created) seed(database, options.users ?? SEED_USERS);
 	const store = new Store(database);
-	const faults = new Faults();
-	const webhooks = new Webhooks(database, store, deliveryBackoffMs);
+	const faults = createFaults();
+	const webhooks = createWebhooks(database, store, deliveryBackoffMs);
 	const requests: RecordedRequest[] = [];
 	const app = fastify({
 		exposeHeadRoutes: false,

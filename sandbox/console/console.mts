@@ -7,15 +7,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { scoreResume } from '../score.mts';
 import type { Store } from '../store.mts';
 import { STYLES, type WebhookRegistration } from '../webhooks/signature.mts';
-import { refusal, type Webhooks } from '../webhooks/webhooks.mts';
+import { refuse, type Webhooks } from '../webhooks/webhooks.mts';
 
 export const CONSOLE_PATH = '/console';
-
-/** Fits a section of the API's largest size, with every byte percent-encoded. */
-const FORM_LIMIT_IN_BYTES = 4 * 1024 * 1024;
-
-/** Number of users, and of deliveries, on a page. */
-const MAX_ROWS = 100;
 
 const stylesheet = readFileSync(join(import.meta.dirname, 'style.css'));
 
@@ -40,8 +34,7 @@ interface Form {
 /** Adds the web pages: plain forms without scripts. */
 export function consoleRoutes(scope: FastifyInstance, store: Store, webhooks: Webhooks): void {
 	scope.removeAllContentTypeParsers();
-	const options = { parseAs: 'string', bodyLimit: FORM_LIMIT_IN_BYTES } as const;
-	scope.addContentTypeParser('application/x-www-form-urlencoded', options, (_, body, done) =>
+	scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
 		done(null, Object.fromEntries(new URLSearchParams(String(body)))),
 	);
 	scope.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
@@ -53,16 +46,19 @@ export function consoleRoutes(scope: FastifyInstance, store: Store, webhooks: We
 
 	scope.get('/users', (_request, reply) => {
 		const users = store.listUsers();
-		const shown = users.slice(0, MAX_ROWS);
-		return page(reply, 'users', { title: 'Users', users: shown, total: users.length });
+		return page(reply, 'users', {
+			title: 'Users',
+			users: users.slice(0, 100),
+			total: users.length,
+		});
 	});
 	scope.get<Form>('/users/:id', ({ params: { id } }, reply) => {
-		const user = existing(store.findUser(id), id);
+		const user = store.findUser(id) ?? refuse(`There is no ${id}.`);
 		const title = `${user.firstName} ${user.lastName}`;
 		return page(reply, 'user', { title, user, resumes: store.listResumes(id) });
 	});
 	scope.get<Form>('/resumes/:id', ({ params: { id }, query: { saved } }, reply) => {
-		const resume = existing(store.findResume(id), id);
+		const resume = store.findResume(id) ?? refuse(`There is no ${id}.`);
 		const { title, sections } = resume;
 		const queued = webhooks.list().length;
 		return page(reply, 'resume', { title, resume, ...scoreResume(sections), saved, queued });
@@ -75,8 +71,7 @@ export function consoleRoutes(scope: FastifyInstance, store: Store, webhooks: We
 	});
 
 	scope.get('/webhooks', (_request, reply) => {
-		const deliveries = webhooks.deliveries().slice(0, MAX_ROWS);
-		const lists = { styles: STYLES, webhooks: webhooks.list(), deliveries };
+		const lists = { styles: STYLES, webhooks: webhooks.list(), deliveries: webhooks.deliveries() };
 		return page(reply, 'webhooks', { title: 'Webhooks', ...lists });
 	});
 	const back = (reply: FastifyReply) => reply.redirect(`${CONSOLE_PATH}/webhooks`, 303);
@@ -96,10 +91,4 @@ export function consoleRoutes(scope: FastifyInstance, store: Store, webhooks: We
 
 function page(reply: FastifyReply, view: string, data: object): FastifyReply {
 	return reply.type('text/html; charset=utf-8').send(eta.render(view, { ...helpers, ...data }));
-}
-
-/** @throws if there is no such user or resume */
-function existing<Found>(found: Found | undefined, id: string): Found {
-	if (found === undefined) throw refusal(`There is no ${id}.`, 404);
-	return found;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync, SQLTagStore } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { Section, Store } from '../store.mts';
@@ -17,9 +17,9 @@ interface Delivery {
 	lastError?: string;
 }
 
-/** Returns an error for the web pages. */
-export function refusal(message: string, statusCode = 400) {
-	return Object.assign(new Error(message), { statusCode });
+/** Throws an error for the web pages. */
+export function refuse(message: string, statusCode = 404): never {
+	throw Object.assign(new Error(message), { statusCode });
 }
 
 /** The only event that the specification names (§6). */
@@ -30,92 +30,30 @@ const MAX_ATTEMPTS = 8;
 /** For a whole attempt, up to the end of the answer. */
 const TIMEOUT_IN_MS = 10_000;
 
-/** Webhooks, the event that is sent to them, and the log of its deliveries since the start. */
-export class Webhooks {
-	readonly #sql: SQLTagStore;
-	readonly #store: Store;
-	readonly #backoffMs: number;
-	readonly #deliveries: Delivery[] = [];
-	readonly #closing = new AbortController();
-	readonly #running = new Set<Promise<void>>();
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
-	/** @param backoffMs pause after the first attempt of a delivery. Each further pause is twice as long */
-	constructor(database: DatabaseSync, store: Store, backoffMs: number) {
-		this.#sql = database.createTagStore();
-		this.#store = store;
-		this.#backoffMs = backoffMs;
-	}
+/**
+ * Keeps the webhooks, sends events to them, and logs the deliveries since the start.
+ *
+ * @param backoffMs pause after the first attempt of a delivery. Each further pause is twice as long
+ */
+export function createWebhooks(database: DatabaseSync, store: Store, backoffMs: number) {
+	const sql = database.createTagStore();
+	const deliveries: Delivery[] = [];
+	const running = new Set<Promise<void>>();
+	const closing = new AbortController();
+	const { signal } = closing;
 
-	list() {
-		const rows = this.#sql.all`SELECT id, registration FROM webhooks ORDER BY id`;
+	const list = () => {
+		const rows = sql.all`SELECT id, registration FROM webhooks ORDER BY id`;
 		return rows.map(({ id, registration }) => {
 			return { id: Number(id), ...(JSON.parse(String(registration)) as WebhookRegistration) };
 		});
-	}
+	};
 
-	/** Adds a webhook. If its URL has one already, that one gets the new settings, for pending deliveries too. */
-	register(given: WebhookRegistration) {
-		const registration = checked(given);
-		const { id } = this.#sql.get`INSERT INTO webhooks (url, registration)
-			VALUES (${registration.url}, ${JSON.stringify(registration)})
-			ON CONFLICT (url) DO UPDATE SET registration = excluded.registration RETURNING id`!;
-		return { id: Number(id) };
-	}
-
-	/** Removes a webhook, and ends its pending deliveries. */
-	remove(id: number): void {
-		this.#sql.run`DELETE FROM webhooks WHERE id = ${id}`;
-	}
-
-	/** Saves the section with this number, and sends "Resume Section Saved" to every webhook. Returns its resume's ID. */
-	saveSection(number: number, fields: Partial<Section>): string {
-		const data = this.#store.saveSection(number, fields);
-		if (data === undefined) throw refusal(`There is no section ${number}.`, 404);
-		const id = `evt_${randomBytes(12).toString('hex')}`;
-		const created = Math.floor(Date.now() / 1000);
-		const body = JSON.stringify({ event: SECTION_SAVED, id, created, data });
-		for (const { url } of this.list()) this.#start(url, id, body);
-		return String(data.resumeId);
-	}
-
-	/** Returns the newest delivery first. */
-	deliveries(): Delivery[] {
-		return this.#deliveries.toReversed();
-	}
-
-	/** Sends the body of a delivery again, as a new delivery. */
-	redeliver(id: number): void {
-		const found = this.#deliveries[id - 1];
-		if (found === undefined) throw refusal(`There is no delivery ${id}.`, 404);
-		this.#start(found.url, found.eventId, found.body);
-	}
-
-	/** Waits until nothing is pending. */
-	async idle(): Promise<void> {
-		while (this.#running.size > 0) await Promise.all(this.#running);
-	}
-
-	/** Aborts all deliveries. */
-	async close(): Promise<void> {
-		this.#closing.abort();
-		await this.idle();
-	}
-
-	#start(url: string, eventId: string, body: string): void {
-		const id = this.#deliveries.length + 1;
-		const delivery: Delivery = { id, url, eventId, body, status: 'pending', attempts: 0 };
-		this.#deliveries.push(delivery);
-		const running = this.#deliver(delivery).catch((error: unknown) => {
-			if (!this.#closing.signal.aborted) console.error(error);
-		});
-		this.#running.add(running);
-		void running.finally(() => this.#running.delete(running));
-	}
-
-	async #deliver(delivery: Delivery): Promise<void> {
-		const { signal } = this.#closing;
-		for (let pause = this.#backoffMs; ; pause *= 2) {
-			const webhook = this.list().find(({ url }) => url === delivery.url);
+	const deliver = async (delivery: Delivery): Promise<void> => {
+		for (let pause = backoffMs; ; pause *= 2) {
+			const webhook = list().find(({ url }) => url === delivery.url);
 			if (webhook === undefined) return;
 			const outcome = await send(webhook, delivery, signal);
 			signal.throwIfAborted();
@@ -126,19 +64,78 @@ export class Webhooks {
 			if (delivery.status !== 'pending') return;
 			await wait(pause, undefined, { signal });
 		}
-	}
+	};
+
+	const start = (url: string, eventId: string, body: string): void => {
+		const id = deliveries.length + 1;
+		const delivery: Delivery = { id, url, eventId, body, status: 'pending', attempts: 0 };
+		deliveries.push(delivery);
+		const delivering = deliver(delivery).catch((error: unknown) => {
+			if (!signal.aborted) console.error(error);
+		});
+		running.add(delivering);
+		void delivering.finally(() => running.delete(delivering));
+	};
+
+	/** Waits until nothing is pending. */
+	const idle = async (): Promise<void> => {
+		while (running.size > 0) await Promise.all(running);
+	};
+
+	return {
+		list,
+		idle,
+		/** Returns the newest delivery first. */
+		deliveries: () => deliveries.toReversed(),
+
+		/** Adds a webhook. If its URL has one already, that one gets the new settings, for pending deliveries too. */
+		register(given: WebhookRegistration) {
+			const registration = checked(given);
+			const { id } = sql.get`INSERT INTO webhooks (url, registration)
+				VALUES (${registration.url}, ${JSON.stringify(registration)})
+				ON CONFLICT (url) DO UPDATE SET registration = excluded.registration RETURNING id`!;
+			return { id: Number(id) };
+		},
+
+		/** Removes a webhook, and ends its pending deliveries. */
+		remove(id: number): void {
+			sql.run`DELETE FROM webhooks WHERE id = ${id}`;
+		},
+
+		/** Saves the section with this number, and sends "Resume Section Saved" to every webhook. Returns its resume's ID. */
+		saveSection(number: number, fields: Partial<Section>): string {
+			const data = store.saveSection(number, fields) ?? refuse(`There is no section ${number}.`);
+			const id = `evt_${randomBytes(12).toString('hex')}`;
+			const created = Math.floor(Date.now() / 1000);
+			const body = JSON.stringify({ event: SECTION_SAVED, id, created, data });
+			for (const { url } of list()) start(url, id, body);
+			return String(data.resumeId);
+		},
+
+		/** Sends the body of a delivery again, as a new delivery. */
+		redeliver(id: number): void {
+			const { url, eventId, body } = deliveries[id - 1] ?? refuse(`There is no delivery ${id}.`);
+			start(url, eventId, body);
+		},
+
+		/** Aborts all deliveries. */
+		async close(): Promise<void> {
+			closing.abort();
+			await idle();
+		},
+	};
 }
 
 /** @throws if no delivery can be signed with these settings */
 function checked({ secret, ...others }: WebhookRegistration): WebhookRegistration {
 	// The trigger trims its secret, too.
 	const registration = { ...others, secret: secret?.trim() };
-	if (others.style !== 'none' && !registration.secret) throw refusal('This style needs a secret.');
+	if (others.style !== 'none' && !registration.secret) refuse('This style needs a secret.', 400);
 	try {
 		registration.url = new URL(others.url).href;
 		new Headers(signatureHeaders(registration, 'evt', ''));
 	} catch (error) {
-		throw refusal(`This webhook can't be used: ${(error as Error).message}`);
+		refuse(`This webhook can't be used: ${(error as Error).message}`, 400);
 	}
 	return registration;
 }
