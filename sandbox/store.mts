@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, SQLTagStore } from 'node:sqlite';
 
 import { inTransaction } from './database.mts';
 
-/** All times are Unix seconds, as in the subscription record (specification §2). */
+/** All times are Unix seconds, as in the subscription record. */
 export interface User {
 	id: string;
 	email: string;
@@ -11,13 +11,8 @@ export interface User {
 	/** Credits from plan upgrades with an `aiTokenId`. */
 	aiCredits: number;
 	created: number;
-	subscription: {
-		created: number;
-		current_period_start: number;
-		current_period_end: number;
-		status: string;
-		plan_id: string;
-	} | null;
+	/** The subscription record of the specification (§2). */
+	subscription: object | null;
 }
 
 export interface Section {
