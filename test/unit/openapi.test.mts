@@ -1,3 +1,4 @@
+import { valueAt } from '../../nodes/shared/json.ts';
 import { document, judge, offeredOperations } from '../support/openapi.mts';
 
 /** Compares the OpenAPI document with the specification. The sandbox's answers are compared with the document. */
@@ -21,6 +22,12 @@ it.each(Object.entries(document.components.schemas))(
 		if (!('oneOf' in schema)) expect(schema).toMatchObject({ additionalProperties: true });
 	},
 );
+
+it('each reference has its target in the document', () => {
+	for (const [, path = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]*)"/g)) {
+		expect([path, valueAt(document, path.replaceAll('/', '.'))]).toEqual([path, expect.anything()]);
+	}
+});
 
 it('each error code of plan upgrade has its message', () => {
 	const schema = { $ref: '#/components/schemas/PlanUpgradeError' };
