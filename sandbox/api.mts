@@ -1,24 +1,21 @@
-import { createHmac } from 'node:crypto';
-
-import { create as contentDisposition } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { AI_CREDITS, PLAN_DAYS, SANDBOX_KEYS, SANDBOX_PLANS } from './catalogue.mts';
 import { createPdf } from './pdf.mts';
 import { scoreResume } from './score.mts';
-import type { NewResume, Store, User } from './store.mts';
+import { AI_CREDITS, SANDBOX_KEYS, SANDBOX_PLANS } from './seed.mts';
+import type { NewResume, Store, Upgrade, User } from './store.mts';
 
-/** The base address ends with the version segment (specification §4 and §9). */
+/** The base URL ends with the version segment (specification §4 and §9). */
 export const BASE_PATH = '/v1';
 
 const UPGRADE = '/plan/upgrade';
 
-/** Two addresses of the same capability (specification §4.2). */
+/** Two paths of the same capability (specification §4.2). */
 const CONNECT = ['/user/token', '/connect'];
 
 /**
- * The errors of plan upgrade, word for word (specification §7.2), and those that it does not show: they
- * begin with `sandbox-`, so that nobody takes them for the service's own.
+ * All errors. The specification shows the first five, with their messages (§7.2 and §7.3). The others begin with `sandbox-`, so
+ * that nobody takes them for the service's own.
  */
 const MESSAGES = {
 	'connect-01': 'unknown',
@@ -31,26 +28,13 @@ const MESSAGES = {
 	'sandbox-token-type': 'A user token is not a private API key.',
 	'sandbox-unauthorized': 'Every request needs the header "Authentication: Bearer <a known key>".',
 	'sandbox-unknown-ai-token': 'There is no such aiTokenId.',
-	'sandbox-unknown-email': 'No user has this e-mail address.',
+	'sandbox-unknown-email': 'No user has this email address.',
 	'sandbox-unknown-resume': 'There is no such resume.',
 	'sandbox-unknown-user': 'There is no such user.',
 };
 
-/** An error that the service answers with, inside the error envelope (specification §2). */
-class ServiceError extends Error {
-	readonly code: keyof typeof MESSAGES;
-	readonly statusCode = 200;
-
-	constructor(code: keyof typeof MESSAGES) {
-		super(MESSAGES[code]);
-		this.code = code;
-	}
-}
-
-/** What exists, or the error that it does not. */
-function required<Found>(found: Found | undefined, code: keyof typeof MESSAGES): Found {
-	if (found !== undefined) return found;
-	throw new ServiceError(code);
+function fail(code: keyof typeof MESSAGES): never {
+	throw Object.assign(new Error(MESSAGES[code]), { code, statusCode: 200 });
 }
 
 const text = { type: 'string' };
@@ -59,45 +43,47 @@ const newResume = {
 	type: 'object',
 	properties: { title: text, sections: { type: 'array', items: section } },
 };
-const digits = { type: 'string', pattern: '^\\d{1,9}$' };
-const slice = { type: 'object', properties: { limit: digits, offset: digits } };
 
-/** The nine operations of the specification (§4), and `/connect`. */
+interface Resource {
+	Params: { id: string };
+}
+
+/** Adds the nine operations of the specification (§4), and `/connect`. */
 export function apiRoutes(scope: FastifyInstance, store: Store): void {
 	scope.setErrorHandler(answerError);
 	scope.addHook('preValidation', authenticate);
-	const idOf = ({ params }: { params: unknown }) => (params as { id: string }).id;
-	const user = (request: { params: unknown }) =>
-		required(store.findUser(idOf(request)), 'sandbox-unknown-user');
-	const resume = (request: { params: unknown }) =>
-		required(store.findResume(idOf(request)), 'sandbox-unknown-resume');
+	const user = (id: string) => store.findUser(id) ?? fail('sandbox-unknown-user');
+	const resume = (id: string) => store.findResume(id) ?? fail('sandbox-unknown-resume');
 
-	scope.get('/users', { schema: { querystring: slice } }, ({ query }) => {
+	scope.get('/users', ({ query }) => {
 		const { offset = 0, limit = Infinity } = query as Record<string, string | undefined>;
-		return success(store.listUsers(Number(offset), Number(limit)).users);
+		return success(store.listUsers().slice(Number(offset), Number(offset) + Number(limit)));
 	});
-	scope.get('/user/:id', (request) => success(user(request)));
-	scope.get('/user/:id/resumes', (request) => success(store.listResumes(user(request).id)));
-	scope.post('/user/:id/resume', { schema: { body: newResume } }, (request) =>
-		success(store.createResume(user(request).id, request.body as NewResume)),
+	scope.get<Resource>('/user/:id', ({ params }) => success(user(params.id)));
+	scope.get<Resource>('/user/:id/resumes', ({ params }) =>
+		success(store.listResumes(user(params.id).id)),
 	);
-	scope.get('/resume/:id', (request) => success(resume(request)));
-	scope.get('/resume/:id/score', (request) => {
-		const { id, sections } = resume(request);
+	scope.post<Resource>('/user/:id/resume', { schema: { body: newResume } }, ({ params, body }) =>
+		success(store.createResume(user(params.id).id, body as NewResume)),
+	);
+	scope.get<Resource>('/resume/:id', ({ params }) => success(resume(params.id)));
+	scope.get<Resource>('/resume/:id/score', ({ params }) => {
+		const { id, sections } = resume(params.id);
 		return success({ resumeId: id, ...scoreResume(sections) });
 	});
-	scope.get('/resume/:id/download', async (request, reply) => {
-		const found = resume(request);
-		const name = `${found.title}.pdf`.replace(/[\p{Control}\\/:*?"<>|]/gu, '_');
+	scope.get<Resource>('/resume/:id/download', ({ params }, reply) => {
+		const { title, userId } = resume(params.id);
+		const { firstName, lastName } = user(userId);
+		// encodeURIComponent throws for half a surrogate pair, and does not encode all that RFC 8187 wants encoded.
+		const name = encodeURIComponent(title.toWellFormed()).replace(/['()*]/g, '_');
 		return reply
 			.type('application/pdf')
-			.header('content-disposition', contentDisposition(name))
-			.send(Buffer.from(await createPdf(found)));
+			.header('content-disposition', `attachment; filename*=UTF-8''${name}.pdf`)
+			.send(createPdf([title, `${firstName} ${lastName}`]));
 	});
-	for (const address of CONNECT) {
-		scope.post(address, ({ body }) => {
-			const { id, email } = required(userOf(store, body), 'connect-01');
-			return { status: 'success', token: createToken({ sub: id, email }) };
+	for (const path of CONNECT) {
+		scope.post(path, ({ body }) => {
+			return { status: 'success', token: createToken(userOf(store, body) ?? fail('connect-01')) };
 		});
 	}
 	scope.post(UPGRADE, ({ body }) => success(upgradePlan(store, body as Record<string, unknown>)));
@@ -105,90 +91,73 @@ export function apiRoutes(scope: FastifyInstance, store: Store): void {
 
 function upgradePlan(store: Store, body: Record<string, unknown>) {
 	const { planId, aiTokenId } = body;
-	if (!PLAN_DAYS.has(planId)) throw new ServiceError('plan-upgrade-2');
-	const user = required(userOf(store, body), 'sandbox-unknown-email');
-	if (aiTokenId !== undefined && !AI_CREDITS.has(aiTokenId)) {
-		throw new ServiceError('sandbox-unknown-ai-token');
-	}
-	if (planId === SANDBOX_PLANS.failingPayment) throw new ServiceError('plan-upgrade-1');
-	return store.upgradeSubscription(user, planId as string, aiTokenId as string | undefined);
+	if (!Object.values<unknown>(SANDBOX_PLANS).includes(planId)) fail('plan-upgrade-2');
+	const user = userOf(store, body) ?? fail('sandbox-unknown-email');
+	if (aiTokenId !== undefined && !AI_CREDITS.has(aiTokenId)) fail('sandbox-unknown-ai-token');
+	if (planId === SANDBOX_PLANS.failingPayment) fail('plan-upgrade-1');
+	const days = planId === SANDBOX_PLANS.premium ? 365 : 30;
+	const credits = AI_CREDITS.get(aiTokenId) ?? 0;
+	return store.upgradeSubscription(user, { planId, days, aiTokenId, credits } as Upgrade);
 }
 
-/** The user that a body names by `email`. */
+/** Returns the user with the `email` of a body. */
 function userOf(store: Store, body: unknown): User | undefined {
 	return store.findUserByEmail(String((body as { email?: unknown }).email));
 }
 
-/** The envelope of a success (specification §2). */
+/** Returns the envelope of a success (specification §2). */
 function success<Data>(data: Data) {
 	return { status: 'success', data };
 }
 
-/**
- * A hook that lets only requests with both required headers, a known private key and, where they
- * have a body, a JSON object pass (specification §4 and §5).
- *
- * @throws {ServiceError} what is missing; on plan upgrade the errors of §7.2
- */
+/** Requires both headers, a known private key and, for POST, a JSON object (specification §4, §5 and §7.2). */
 async function authenticate({ headers, method, body, routeOptions }: FastifyRequest) {
 	if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
-		throw new ServiceError('sandbox-content-type');
+		fail('sandbox-content-type');
 	}
 	const [, key = ''] = /^Bearer (\S+)$/.exec(String(headers.authentication)) ?? [];
 	const isUpgrade = routeOptions.url === BASE_PATH + UPGRADE;
-	// Three parts make a JSON Web Token.
-	if (key.split('.').length === 3) {
-		throw new ServiceError(isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type');
-	}
-	if (isUpgrade && key !== SANDBOX_KEYS.live) throw new ServiceError('plan-upgrade-3');
-	if (!Object.values(SANDBOX_KEYS).includes(key)) {
-		throw new ServiceError('sandbox-unauthorized');
-	}
+	// A JSON Web Token has three parts.
+	if (key.split('.').length === 3) fail(isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type');
+	if (isUpgrade && key !== SANDBOX_KEYS.live) fail('plan-upgrade-3');
+	if (!Object.values(SANDBOX_KEYS).includes(key)) fail('sandbox-unauthorized');
 	if (method === 'POST' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
-		throw new ServiceError('sandbox-malformed-body');
+		fail('sandbox-malformed-body');
 	}
 }
 
-/** @returns a JSON Web Token (HS256) that ends after an hour; it opens nothing */
-function createToken(claims: object): string {
+/** Returns a JSON Web Token that expires after an hour. No operation accepts it, so its signature is a placeholder. */
+function createToken({ id, email }: User): string {
 	const now = Math.floor(Date.now() / 1000);
-	const parts = [
-		{ alg: 'HS256', typ: 'JWT' },
-		{ ...claims, iat: now, exp: now + 60 * 60 },
-	];
-	const content = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
-	const signature = createHmac('sha256', 'sandbox').update(content.join('.')).digest('base64url');
-	return [...content, signature].join('.');
+	const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+	const claims = encode({ sub: id, email, iat: now, exp: now + 60 * 60 });
+	return `${encode({ alg: 'HS256', typ: 'JWT' })}.${claims}.sandbox`;
 }
 
-/**
- * Answers HTTP 200 with the code (specification §7.1 rule 1), but plan upgrade HTTP 401 (rule 3), the
- * connect operation with the code in a sentence (§2 rule 5), and what nobody foresaw HTTP 500 (rule 2).
- */
-export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-	const { statusCode = 500 } = error as { statusCode?: number };
+/** Sends an error with the HTTP status and in the form of its operation (specification §2 and §7.1). */
+function answerError(
+	error: Error & { statusCode?: number; code?: string },
+	request: FastifyRequest,
+	reply: FastifyReply,
+): void {
+	const { message, statusCode = 500, code = '' } = error;
 	if (statusCode >= 500) {
 		console.error(error);
 		reply.code(500).send(failure('sandbox-server-failure', 'internal server error'));
 		return;
 	}
-	// What the framework refuses: a field of another type, a body that is too large.
-	const code = error instanceof ServiceError ? error.code : 'sandbox-bad-request';
+	// Other codes are Fastify's: a field of another type, or a body that is too large.
+	const errorCode = code in MESSAGES ? code : 'sandbox-bad-request';
 	const operation = request.routeOptions.url?.slice(BASE_PATH.length) ?? '';
 	if (CONNECT.includes(operation)) {
-		const errorCode = `error code: ${code}, please contact administrator`;
-		reply.code(200).send({ status: 'error', errorCode });
+		const sentence = `error code: ${errorCode}, please contact administrator`;
+		reply.code(200).send({ status: 'error', errorCode: sentence });
 	} else {
-		reply.code(operation === UPGRADE ? 401 : 200).send(failure(code, error.message));
+		reply.code(operation === UPGRADE ? 401 : 200).send(failure(errorCode, message));
 	}
 }
 
-/** Answers an address that is none of the service's. */
-export function answerUnknownAddress(request: FastifyRequest, reply: FastifyReply): void {
-	const address = `${request.method} ${request.url.split('?')[0]}`;
-	reply.code(404).send(failure('sandbox-unknown-address', `There is no operation ${address}.`));
-}
-
-function failure(errorCode: string, errorMessage: string) {
+/** Returns the envelope of an error (specification §2). */
+export function failure(errorCode: string, errorMessage: string) {
 	return { status: 'error', errorCode, errorMessage };
 }

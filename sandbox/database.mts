@@ -4,16 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { Trouble } from '../host/trouble.mts';
 
-/** Marks a SQLite file as the sandbox's, so that a reset never empties somebody else's file. */
+/** Marks a SQLite file as the sandbox's, so that a reset never empties a file of another program. */
 const APPLICATION_ID = 0x52_53_4d_45;
 
-/** To be raised with every change of the schema. */
+/** Raise it if files with the schema of before no longer work. */
 const SCHEMA_VERSION = 3;
 
-/**
- * Times are Unix timestamps in seconds, as in the specification's subscription record (§2), except
- * where a name ends in `_ms`.
- */
+/** Times are Unix seconds, as in the subscription record (specification §2). */
 const SCHEMA = `
 	CREATE TABLE users (
 		id TEXT PRIMARY KEY,
@@ -67,47 +64,31 @@ const SCHEMA = `
 		url TEXT NOT NULL UNIQUE,
 		registration TEXT NOT NULL
 	) STRICT;
-
-	CREATE TABLE deliveries (
-		id INTEGER PRIMARY KEY AUTOINCREMENT,
-		webhook_id INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
-		event_id TEXT NOT NULL,
-		body TEXT NOT NULL,
-		status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
-		attempts INTEGER NOT NULL DEFAULT 0,
-		last_status INTEGER,
-		last_error TEXT,
-		last_attempt_at_ms INTEGER
-	) STRICT;
 `;
 
 /**
- * Opens the sandbox's database, creating file, folder and schema where they are missing.
+ * Opens the sandbox's database, and creates the file, its folder and its tables where they are missing.
  *
  * @param file path of the SQLite file, or `:memory:`
- * @param reset empty the database first
- * @returns the open database, and whether its tables were created just now and need their seed
- * @throws {Trouble} the file cannot be written, is no SQLite file, or belongs to another
- * program or to another version of the sandbox
+ * @returns the database, and whether its tables are new and need their data
+ * @throws {Trouble} if the file can't be written, or is another program's or another version's
  */
-export function openDatabase(file: string, reset: boolean) {
+export function openDatabase(file: string, reset = false) {
 	let database: DatabaseSync | undefined;
 	try {
 		if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
 		database = new DatabaseSync(file, { timeout: 5_000 });
-		return { database, created: prepareSchema(database, file, reset) };
+		return { database, created: prepareSchema(database, reset) };
 	} catch (error) {
 		database?.close();
-		if (error instanceof Trouble) throw error;
+		const reason = (error as Error).message;
 		throw new Trouble(
-			`The data file ${file} cannot be opened for writing ` +
-				`(${(error as Error).message}). ` +
-				'Check its folder and permissions, or choose another file with --file.',
+			`The data file ${file} can't be used: ${reason}. You can choose another file with --file.`,
 		);
 	}
 }
 
-/** Runs work in one transaction, which is rolled back when the work throws; answers its result. */
+/** Does work in one transaction, which is rolled back if the work throws. Returns its result. */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
 	database.exec('BEGIN IMMEDIATE');
 	try {
@@ -115,38 +96,31 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
 		database.exec('COMMIT');
 		return result;
 	} catch (error) {
-		// After a full disk, for one, SQLite has rolled back: https://www.sqlite.org/lang_transaction.html
+		// After some errors, such as a full disk, SQLite has rolled back: https://www.sqlite.org/lang_transaction.html
 		if (database.isTransaction) database.exec('ROLLBACK');
 		throw error;
 	}
 }
 
-function prepareSchema(database: DatabaseSync, file: string, reset: boolean): boolean {
+/** Returns whether the tables were created. */
+function prepareSchema(database: DatabaseSync, reset: boolean): boolean {
 	const sql = database.createTagStore();
-	// Those that refer to others come first, so that they can be dropped in this order.
+	// Tables that refer to others come first, so that they can be dropped in this order.
 	const tables = sql.all`SELECT name FROM sqlite_schema
 		WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid DESC`;
-	const isEmpty = tables.length === 0;
-	if (!isEmpty && sql.get`PRAGMA application_id`?.application_id !== APPLICATION_ID) {
-		throw new Trouble(
-			`The file ${file} belongs to another program. Choose another file with --file.`,
-		);
+	const isNew = tables.length === 0;
+	if (!isNew && sql.get`PRAGMA application_id`?.application_id !== APPLICATION_ID) {
+		throw new Error('it belongs to another program');
 	}
-	if (!isEmpty && !reset && sql.get`PRAGMA user_version`?.user_version !== SCHEMA_VERSION) {
-		throw new Trouble(
-			`The data file ${file} was written by another version of the sandbox. ` +
-				'Start once with --reset to fill it anew.',
-		);
+	if (!isNew && !reset && sql.get`PRAGMA user_version`?.user_version !== SCHEMA_VERSION) {
+		throw new Error('another version of the sandbox wrote it. --reset fills it again');
 	}
-	database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-	// Also where there is nothing to create: a file that can only be read fails here, and not later.
+	if (!isNew && !reset) return false;
+	database.exec('PRAGMA journal_mode = WAL');
 	inTransaction(database, () => {
-		if (!isEmpty && !reset) return;
 		for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`);
-		database.exec(SCHEMA);
-		database.exec(
-			`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`,
-		);
+		database.exec(`${SCHEMA}
+			PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
 	});
-	return isEmpty || reset;
+	return true;
 }

@@ -1,21 +1,39 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-import { SANDBOX_PLANS } from './catalogue.mts';
 import { inTransaction } from './database.mts';
 import texts from './seed.json' with { type: 'json' };
 import { Store, type NewResume } from './store.mts';
 
-export { SANDBOX_AI_TOKENS, SANDBOX_KEYS, SANDBOX_PLANS } from './catalogue.mts';
+/** The private API keys of the sandbox. They are public and open nothing else. */
+export const SANDBOX_KEYS = {
+	live: 'sandbox_live_key',
+	/** May not upgrade plans: `plan-upgrade-3` (specification §4.1). */
+	unarranged: 'sandbox_unarranged_key',
+};
 
-/** 1 November 2026, 00:00 UTC: seeded times never depend on the day of the start. */
+export const SANDBOX_PLANS = {
+	basic: 'plan_basic',
+	pro: 'plan_pro',
+	premium: 'plan_premium',
+	/** The payment provider refuses it: `plan-upgrade-1`. */
+	failingPayment: 'plan_failing_payment',
+};
+
+/** Credits that each AI token adds with a plan upgrade. */
+export const AI_CREDITS = new Map<unknown, number>([
+	['ai_tokens_100', 100],
+	['ai_tokens_1000', 1_000],
+]);
+
+/** 1 November 2026, so that the data are the same every day. */
 const SEED_TIME = Date.UTC(2026, 10, 1) / 1000;
 
 const DAY_IN_SECONDS = 24 * 60 * 60;
 
-/** Each user has a name of its own, with letters beyond ASCII on purpose; the rest fills resumes. */
+/** Some names have letters outside of ASCII, to test them. */
 const { names, professions, employers, schools } = texts;
 
-/** Makes resumes of different quality, so that their scores differ. */
+/** Sections of the resumes. They differ, so that the scores differ. */
 const DRAFTS = [
 	['summary', 'experience', 'education', 'skills', 'languages'],
 	['summary', 'experience', 'education', 'skills', 'certifications'],
@@ -23,13 +41,10 @@ const DRAFTS = [
 	['summary', 'experience', 'education'],
 ] as const;
 
-/** As many users have a name of their own; further ones bear the same names again. */
+/** Number of different names. More users get the same names again. */
 export const SEED_USERS = names.length;
 
-/**
- * Fills freshly created tables with so many users, 2.5 resumes each and subscriptions for three of
- * four, always the same: the first users do not depend on how many follow.
- */
+/** Fills new tables. The first users are the same for every number of users. */
 export function seed(database: DatabaseSync, users: number): void {
 	const sql = database.createTagStore();
 	const store = new Store(database);
@@ -47,7 +62,7 @@ export function seed(database: DatabaseSync, users: number): void {
 				sql.run`INSERT INTO subscriptions VALUES (${id}, ${index % 3 === 0 ? pro : basic},
 					'active', ${created}, ${SEED_TIME}, ${SEED_TIME + 30 * DAY_IN_SECONDS})`;
 			}
-			// None to five resumes a user, in a repeating pattern that begins with one.
+			// One to five resumes, then none, and so on.
 			for (let count = (index + 1) % 6; count > 0; count--, resumes++) {
 				store.addResume(id, resumeOf(name, resumes), SEED_TIME + resumes * 60);
 			}
@@ -81,18 +96,15 @@ function resumeOf(name: string, number: number): NewResume {
 	return { title: `${name}, ${profession.role}`, sections };
 }
 
-/** `Zoë Maes` becomes `zoe.maes@example.com`, and the second of this name `zoe.maes.2@example.com`. */
+/** Returns `zoe.maes@example.com` for the first Zoë Maes, and `zoe.maes.2@example.com` for the second. */
 function emailOf(name: string, index: number): string {
-	const plain = name
-		.replace(' ', '.')
-		.normalize('NFD')
-		.replace(/\p{Mark}/gu, '');
-	const round = Math.floor(index / names.length);
-	const suffix = round === 0 ? '' : `.${round + 1}`;
-	return `${plain.toLowerCase().replaceAll('ł', 'l')}${suffix}@example.com`;
+	const letters = name.toLowerCase().replaceAll('ł', 'l').normalize('NFD');
+	const plain = letters.replace(/\p{Mark}/gu, '').replace(' ', '.');
+	const round = Math.floor(index / names.length) + 1;
+	return `${plain}${round > 1 ? `.${round}` : ''}@example.com`;
 }
 
-/** The element at a position that starts over behind the last one. */
+/** Returns an element of a list that repeats endlessly. */
 function at<Element>(list: readonly Element[], index: number): Element {
 	return list[index % list.length] as Element;
 }

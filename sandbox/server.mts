@@ -1,36 +1,34 @@
 import type { AddressInfo } from 'node:net';
-import type { DatabaseSync } from 'node:sqlite';
 
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 
 import { portTrouble } from '../host/ports.mts';
-import { answerError, answerUnknownAddress, apiRoutes, BASE_PATH } from './api.mts';
+import { apiRoutes, BASE_PATH, failure } from './api.mts';
 import { CONSOLE_PATH, consoleRoutes } from './console/console.mts';
 import { openDatabase } from './database.mts';
-import { disturb, faultRoutes, Faults, type Fault } from './faults.mts';
+import { applyFaults, createFaults, faultRoutes } from './faults.mts';
 import { seed, SEED_USERS } from './seed.mts';
 import { Store } from './store.mts';
-import type { WebhookRegistration } from './webhooks/signature.mts';
-import { Webhooks, type Delivery, type Webhook } from './webhooks/webhooks.mts';
+import { createWebhooks } from './webhooks/webhooks.mts';
 
-export type { Delivery, Fault, Webhook, WebhookRegistration };
+export type { WebhookRegistration } from './webhooks/signature.mts';
 
 export interface SandboxOptions {
-	/** 0 for any free port; 8787 when missing. */
+	/** 0 for any free port; 8787 by default. */
 	port?: number;
-	/** Path of the SQLite file; `:memory:` when missing. */
+	/** Path of the SQLite file; `:memory:` by default. */
 	file?: string;
-	/** Fill the database anew. */
+	/** Fills the database again. */
 	reset?: boolean;
-	/** How many users a new database is filled with, 2.5 resumes each; 60 when missing. */
+	/** Number of users in a new database, with 2.5 resumes each; 60 by default. */
 	users?: number;
-	/** Keep every request in `requests`. */
+	/** Adds every request to `requests`. */
 	record?: boolean;
-	/** Milliseconds between the first attempt of a delivery and the second; 1000 when missing. */
+	/** Milliseconds between the first attempt of a delivery and the second; 1000 by default. */
 	deliveryBackoffMs?: number;
 }
 
-/** A request as it came over the wire. */
+/** A request as it arrived. */
 export interface RecordedRequest {
 	method: string;
 	/** Path with query, e.g. `/v1/users?limit=1`. */
@@ -39,100 +37,74 @@ export interface RecordedRequest {
 	headers: Record<string, string>;
 	/** Names and values in turn, in the sender's order and spelling. */
 	rawHeaders: string[];
-	/** Empty when the request had none. */
+	/** Empty for a request without a body. */
 	body: string;
 }
 
-export interface Sandbox {
-	/** What a credential takes as base URL, e.g. `http://127.0.0.1:8787/v1`. */
-	baseUrl: string;
-	/** E.g. `http://127.0.0.1:8787`; a browser that opens it sees the console. */
-	url: string;
-	database: DatabaseSync;
-	/** All requests so far, oldest first; empty without the option `record`. */
-	requests: RecordedRequest[];
-	faults: Pick<Faults, 'add' | 'clear'>;
-	/** Who is told of events; the console's page of the same name does the same. */
-	webhooks: Webhooks;
-	/** Cuts open connections, stops deliveries and closes the database. */
-	close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 export const DEFAULT_PORT = 8787;
 
-/** Loopback only: the sandbox's keys are public. */
+/** Loopback only, because the sandbox's keys are public. */
 const HOST = '127.0.0.1';
 
 /**
- * Starts the partner service with seeded data.
+ * Starts the partner service.
  *
- * @throws {Trouble} the port is taken, or the file cannot be used
+ * @throws {Trouble} if the port or the file can't be used
  */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-	const { port = DEFAULT_PORT, file = ':memory:', reset = false, users = SEED_USERS } = options;
-	const { database, created } = openDatabase(file, reset);
-	try {
-		if (created) seed(database, users);
-		const store = new Store(database);
-		const faults = new Faults();
-		const webhooks = new Webhooks(database, store, options.deliveryBackoffMs ?? 1_000);
-		const requests: RecordedRequest[] = [];
-		const app = createApp(store, webhooks, faults, options, requests);
-		await app.listen({ host: HOST, port }).catch((error: unknown) => {
-			throw portTrouble(error, port, 'npm run sandbox -- --port');
-		});
-		const url = `http://${HOST}:${(app.server.address() as AddressInfo).port}`;
-		const close = async () => {
-			await Promise.all([app.close(), webhooks.close()]);
-			database.close();
-		};
-		return { baseUrl: url + BASE_PATH, url, database, requests, faults, webhooks, close };
-	} catch (error) {
-		database.close();
-		throw error;
-	}
-}
-
-function createApp(
-	store: Store,
-	webhooks: Webhooks,
-	faults: Faults,
-	{ record = false }: SandboxOptions,
-	requests: RecordedRequest[],
-) {
+export async function startSandbox(options: SandboxOptions = {}) {
+	const { port = DEFAULT_PORT, file = ':memory:', record, deliveryBackoffMs = 1_000 } = options;
+	const { database, created } = openDatabase(file, options.reset);
+	if (created) seed(database, options.users ?? SEED_USERS);
+	const store = new Store(database);
+	const faults = createFaults();
+	const webhooks = createWebhooks(database, store, deliveryBackoffMs);
+	const requests: RecordedRequest[] = [];
 	const app = fastify({
 		exposeHeadRoutes: false,
 		forceCloseConnections: true,
-		frameworkErrors: answerError,
 		routerOptions: { maxParamLength: 1_000 },
 		ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
 	});
-	const bodies = new WeakMap<FastifyRequest, string>();
-	// Whatever its type, so that a malformed body is answered by the service and not by the framework.
+	// The hook parses the body, so that the service and not Fastify answers malformed JSON.
 	app.removeAllContentTypeParsers();
-	app.addContentTypeParser('*', { parseAs: 'string' }, (request, body, done) => {
-		bodies.set(request, String(body));
-		done(null, parseJson(String(body)));
-	});
+	app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 	app.addHook('preValidation', async (request) => {
-		const isOwn = request.url.startsWith('/_sandbox') || request.url.startsWith(CONSOLE_PATH);
-		if (!record || isOwn) return;
-		const { method, url, raw } = request;
-		const headers = request.headers as Record<string, string>;
-		const body = bodies.get(request) ?? '';
-		requests.push({ method, url, headers, rawHeaders: raw.rawHeaders, body });
+		const { method, url, raw, body } = request;
+		const isForm = url.startsWith(CONSOLE_PATH);
+		if (record && !isForm && !url.startsWith('/_sandbox')) {
+			const headers = request.headers as Record<string, string>;
+			const { rawHeaders } = raw;
+			requests.push({ method, url, headers, rawHeaders, body: String(body ?? '') });
+		}
+		if (!isForm) request.body = parseJson(String(body));
 	});
-	app.setNotFoundHandler(answerUnknownAddress);
+	app.setNotFoundHandler(({ method, url }, reply) => {
+		const sentence = `There is no operation ${method} ${url.split('?')[0]}.`;
+		reply.code(404).send(failure('sandbox-unknown-address', sentence));
+	});
 	app.get('/', (_request, reply) => reply.redirect(`${CONSOLE_PATH}/users`));
 	const api = async (scope: FastifyInstance) => {
-		disturb(scope, faults);
+		applyFaults(scope, faults);
 		apiRoutes(scope, store);
 	};
 	app.register(api, { prefix: BASE_PATH });
 	app.register(async (scope) => faultRoutes(scope, faults), { prefix: '/_sandbox' });
-	const pages = async (scope: FastifyInstance) => await consoleRoutes(scope, store, webhooks);
+	const pages = async (scope: FastifyInstance) => consoleRoutes(scope, store, webhooks);
 	app.register(pages, { prefix: CONSOLE_PATH });
-	return app;
+
+	await app.listen({ host: HOST, port }).catch((error: unknown) => {
+		database.close();
+		throw portTrouble(error, port, 'npm run sandbox -- --port');
+	});
+	const url = `http://${HOST}:${(app.server.address() as AddressInfo).port}`;
+	/** Cuts open connections, stops deliveries and closes the database. */
+	const close = async () => {
+		await Promise.all([app.close(), webhooks.close()]);
+		database.close();
+	};
+	return { baseUrl: url + BASE_PATH, url, database, requests, faults, webhooks, close };
 }
 
 function parseJson(text: string): unknown {

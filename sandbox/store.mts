@@ -1,27 +1,20 @@
 import type { DatabaseSync, SQLInputValue, SQLTagStore } from 'node:sqlite';
 
-import { AI_CREDITS, PLAN_DAYS } from './catalogue.mts';
 import { inTransaction } from './database.mts';
 
-/** All times are Unix timestamps in seconds, as in the subscription record of the specification (§2). */
+/** All times are Unix seconds, as in the subscription record. */
 export interface User {
 	id: string;
 	email: string;
 	firstName: string;
 	lastName: string;
-	/** Credits attached by plan upgrades that carried an `aiTokenId`. */
+	/** Credits from plan upgrades with an `aiTokenId`. */
 	aiCredits: number;
 	created: number;
-	subscription: {
-		created: number;
-		current_period_start: number;
-		current_period_end: number;
-		status: string;
-		plan_id: string;
-	} | null;
+	/** The subscription record of the specification (§2). */
+	subscription: object | null;
 }
 
-/** Further fields that came along are kept in it. */
 export interface Section {
 	id: string;
 	/** `summary`, `experience`, `education`, `skills` or any other word. */
@@ -29,10 +22,10 @@ export interface Section {
 	title: string;
 	/** Plain text, one entry a line. */
 	content: string;
+	/** The other fields that the section was created with. */
 	[field: string]: unknown;
 }
 
-/** Further fields that came along are kept in it. */
 export interface Resume {
 	id: string;
 	userId: string;
@@ -40,17 +33,25 @@ export interface Resume {
 	created: number;
 	updated: number;
 	sections: Section[];
+	/** The other fields that the resume was created with. */
 	[field: string]: unknown;
 }
 
-/** What a request to create a resume holds; all of it may be missing. */
+/** The body of a request to create a resume. */
 export interface NewResume {
 	title?: string;
-	sections?: Array<{ type?: string; title?: string; content?: string }>;
+	sections?: Array<Partial<Section>>;
 	[field: string]: unknown;
 }
 
-/** All data access to users, resumes and plans, for the API and the console. */
+export interface Upgrade {
+	planId: string;
+	days: number;
+	aiTokenId?: string;
+	credits: number;
+}
+
+/** All data access to users, resumes and plans, for the API and the web pages. */
 export class Store {
 	readonly #sql: SQLTagStore;
 
@@ -58,18 +59,8 @@ export class Store {
 		this.#sql = database.createTagStore();
 	}
 
-	/**
-	 * Users in their order.
-	 *
-	 * @param search part of the e-mail address or name, whatever its letter case
-	 * @returns so many of them, and how many there are
-	 */
-	listUsers(offset = 0, limit = Infinity, search = ''): { users: User[]; total: number } {
-		const found = this.#sql.all`SELECT id FROM users
-			WHERE instr(lower(email || ' ' || first_name || ' ' || last_name), lower(${search})) > 0
-			ORDER BY rowid`;
-		const part = found.slice(offset, offset + limit);
-		return { users: part.map(({ id }) => this.findUser(id!) as User), total: found.length };
+	listUsers(): User[] {
+		return this.#sql.all`SELECT id FROM users ORDER BY rowid`.map(({ id }) => this.findUser(id!)!);
 	}
 
 	findUser(id: SQLInputValue): User | undefined {
@@ -83,15 +74,15 @@ export class Store {
 		return row && ({ ...row, subscription: JSON.parse(String(row.subscription)) } as User);
 	}
 
-	/** Letter case makes no difference. */
+	/** Compares without regard to case. */
 	findUserByEmail(email: string): User | undefined {
 		return this.findUser(this.#sql.get`SELECT id FROM users WHERE email = ${email}`?.id ?? null);
 	}
 
-	/** @returns them without their sections */
-	listResumes(userId: string): Array<Pick<Resume, 'id' | 'title' | 'updated'>> {
+	/** Returns the resumes without their sections. */
+	listResumes(userId: string) {
 		return this.#sql.all`SELECT id, user_id AS userId, title, created, updated, extra
-			FROM resumes WHERE user_id = ${userId} ORDER BY rowid`.map(withExtra<Resume>);
+			FROM resumes WHERE user_id = ${userId} ORDER BY rowid`.map(withExtra<Omit<Resume, 'sections'>>);
 	}
 
 	findResume(id: string): Resume | undefined {
@@ -102,12 +93,11 @@ export class Store {
 		return row && { ...withExtra<Resume>(row), sections: sections.map(withExtra<Section>) };
 	}
 
-	/** @returns the resume as a later read returns it */
 	createResume(userId: string, resume: NewResume): Resume {
 		return inTransaction(this.#sql.db, () => this.findResume(this.addResume(userId, resume))!);
 	}
 
-	/** To be run in a transaction; answers the new ID. */
+	/** Adds a resume in the caller's transaction, and returns its ID. */
 	addResume(userId: string, resume: NewResume, now = unixTime()): string {
 		const { title = 'Untitled resume', sections = [], ...extra } = resume;
 		const row = this.#sql.get`INSERT INTO resumes VALUES (
@@ -123,15 +113,11 @@ export class Store {
 		return id;
 	}
 
-	/**
-	 * Changes the fields that are given. To be run in a transaction.
-	 *
-	 * @returns the section as a later read returns it, and whose it is; `undefined` where there is none
-	 */
-	saveSection(id: string, { title, content }: Partial<Pick<Section, 'title' | 'content'>>) {
+	/** Changes the given fields. Returns the `data` of the event. */
+	saveSection(number: number, { title, content }: Partial<Section>) {
 		const row = this.#sql.get`UPDATE sections
 			SET title = coalesce(${title ?? null}, title), content = coalesce(${content ?? null}, content)
-			WHERE id = ${id} RETURNING resume_id AS resumeId, id, type, title, content, extra`;
+			WHERE rowid = ${number} RETURNING resume_id AS resumeId, id, type, title, content, extra`;
 		if (row === undefined) return undefined;
 		const { resumeId, ...section } = row;
 		const { userId } = this.#sql.get`UPDATE resumes SET updated = ${unixTime()}
@@ -139,21 +125,17 @@ export class Store {
 		return { userId, resumeId, section: withExtra<Section>(section) };
 	}
 
-	/**
-	 * Puts a user on a plan from now on and notes in `upgrades` that this was billed.
-	 *
-	 * @returns the user's new subscription
-	 */
-	upgradeSubscription({ id, email }: User, planId: string, aiTokenId?: string) {
+	/** Puts a user on a plan from now on, and adds a row to `upgrades`. Returns the subscription. */
+	upgradeSubscription({ id, email }: User, { planId, days, aiTokenId, credits }: Upgrade) {
 		const sql = this.#sql;
 		const now = unixTime();
-		const end = now + PLAN_DAYS.get(planId)! * 24 * 60 * 60;
+		const end = now + days * 24 * 60 * 60;
 		return inTransaction(sql.db, () => {
 			sql.run`INSERT INTO subscriptions VALUES (${id}, ${planId}, 'active', ${now}, ${now}, ${end})
 				ON CONFLICT (user_id) DO UPDATE SET plan_id = excluded.plan_id, status = excluded.status,
 					current_period_start = excluded.current_period_start,
 					current_period_end = excluded.current_period_end`;
-			sql.run`UPDATE users SET ai_credits = ai_credits + ${AI_CREDITS.get(aiTokenId) ?? 0} WHERE id = ${id}`;
+			sql.run`UPDATE users SET ai_credits = ai_credits + ${credits} WHERE id = ${id}`;
 			sql.run`INSERT INTO upgrades (email, plan_id, ai_token_id, created)
 				VALUES (${email}, ${planId}, ${aiTokenId ?? null}, ${now})`;
 			return this.findUser(id)?.subscription;
@@ -161,7 +143,7 @@ export class Store {
 	}
 }
 
-/** The record's own fields first, and never replaced by a field of the same name that came along. */
+/** Adds the other fields to a record. The record's own fields win, and come first. */
 function withExtra<Found>({ extra, ...fields }: Record<string, SQLInputValue>): Found {
 	return { ...fields, ...(JSON.parse(String(extra)) as object), ...fields } as Found;
 }

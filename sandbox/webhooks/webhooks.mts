@@ -1,225 +1,166 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync, SQLInputValue, SQLTagStore } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { inTransaction } from '../database.mts';
 import type { Section, Store } from '../store.mts';
 import { signatureHeaders, type WebhookRegistration } from './signature.mts';
 
-export interface Webhook extends WebhookRegistration {
+/** An event for one webhook. The fields `last…` are about the last attempt. */
+interface Delivery {
 	id: number;
-}
-
-/** An event on its way to a webhook, or arrived there. */
-export interface Delivery {
-	id: number;
-	/** Address of the webhook. */
 	url: string;
 	eventId: string;
-	/** As it is sent. */
 	body: string;
-	/** `failed` once the last attempt has failed. */
 	status: 'pending' | 'delivered' | 'failed';
-	/** How many attempts have ended. */
 	attempts: number;
-	/** HTTP status of the last attempt's answer; `null` when none came. */
-	lastStatus: number | null;
-	/** Why the last attempt was no delivery, in a sentence. */
-	lastError: string | null;
-	/** Unix timestamp in milliseconds; `null` before the end of the first attempt. */
-	lastAttemptAt: number | null;
+	lastStatus?: number;
+	lastError?: string;
 }
 
-/** An error that says why something that was entered cannot be used, and the status of the page for it. */
-export function refusal(message: string, statusCode = 400) {
-	return Object.assign(new Error(message), { statusCode });
+/** Throws an error for the web pages. */
+export function refuse(message: string, statusCode = 404): never {
+	throw Object.assign(new Error(message), { statusCode });
 }
 
-/** The one event that the specification names (§6). */
+/** The only event that the specification names (§6). */
 const SECTION_SAVED = 'Resume Section Saved';
 
-/** After this many a delivery has failed. */
 const MAX_ATTEMPTS = 8;
 
-/** For a whole attempt, from the connection to the end of the answer. */
+/** For a whole attempt, up to the end of the answer. */
 const TIMEOUT_IN_MS = 10_000;
 
-/** Webhooks, the event that is sent to them, and the log of its deliveries. */
-export class Webhooks {
-	readonly #sql: SQLTagStore;
-	readonly #store: Store;
-	readonly #backoffMs: number;
-	readonly #closing = new AbortController();
-	readonly #underWay = new Set<Promise<void>>();
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
-	/**
-	 * @param backoffMs milliseconds between the first attempt of a delivery and the second; each
-	 * further pause is twice as long as the one before
-	 */
-	constructor(database: DatabaseSync, store: Store, backoffMs: number) {
-		this.#sql = database.createTagStore();
-		this.#store = store;
-		this.#backoffMs = backoffMs;
-	}
+/**
+ * Keeps the webhooks, sends events to them, and logs the deliveries since the start.
+ *
+ * @param backoffMs pause after the first attempt of a delivery. Each further pause is twice as long
+ */
+export function createWebhooks(database: DatabaseSync, store: Store, backoffMs: number) {
+	const sql = database.createTagStore();
+	const deliveries: Delivery[] = [];
+	const running = new Set<Promise<void>>();
+	const closing = new AbortController();
+	const { signal } = closing;
 
-	list(): Webhook[] {
-		const rows = this.#sql.all`SELECT id, registration FROM webhooks ORDER BY id`;
+	const list = () => {
+		const rows = sql.all`SELECT id, registration FROM webhooks ORDER BY id`;
 		return rows.map(({ id, registration }) => {
 			return { id: Number(id), ...(JSON.parse(String(registration)) as WebhookRegistration) };
 		});
-	}
+	};
 
-	/**
-	 * Has all later events sent to an address. An address that is registered already gets the new
-	 * settings, for its pending deliveries too.
-	 *
-	 * @throws a field cannot be used
-	 */
-	register(given: WebhookRegistration): Webhook {
-		const registration = checked(given);
-		this.#sql.run`INSERT INTO webhooks (url, registration)
-			VALUES (${registration.url}, ${JSON.stringify(registration)})
-			ON CONFLICT (url) DO UPDATE SET registration = excluded.registration`;
-		return this.list().find(({ url }) => url === registration.url) as Webhook;
-	}
+	const deliver = async (delivery: Delivery): Promise<void> => {
+		for (let pause = backoffMs; ; pause *= 2) {
+			const webhook = list().find(({ url }) => url === delivery.url);
+			if (webhook === undefined) return;
+			const outcome = await send(webhook, delivery, signal);
+			signal.throwIfAborted();
+			delivery.attempts++;
+			Object.assign(delivery, outcome);
+			if (outcome.lastError === undefined) delivery.status = 'delivered';
+			else if (delivery.attempts === MAX_ATTEMPTS) delivery.status = 'failed';
+			if (delivery.status !== 'pending') return;
+			await wait(pause, undefined, { signal });
+		}
+	};
 
-	/** Forgets a webhook and its deliveries. */
-	remove(id: number): void {
-		this.#sql.run`DELETE FROM webhooks WHERE id = ${id}`;
-	}
-
-	/**
-	 * Saves a section as the console does, and sends "Resume Section Saved" to every webhook.
-	 *
-	 * @param section its id, e.g. `section-0042`, or the number in it
-	 * @throws there is no such section
-	 */
-	saveSection(section: string | number, fields: Partial<Section>) {
-		const id =
-			typeof section === 'number' ? `section-${String(section).padStart(4, '0')}` : section;
-		const eventId = `evt_${randomBytes(12).toString('hex')}`;
-		const { resumeId, added } = inTransaction(this.#sql.db, () => {
-			const data = this.#store.saveSection(id, fields);
-			if (data === undefined) throw refusal(`There is no section ${id}.`, 404);
-			const created = Math.floor(Date.now() / 1000);
-			const body = JSON.stringify({ event: SECTION_SAVED, id: eventId, created, data });
-			const added = this.#sql.all`INSERT INTO deliveries (webhook_id, event_id, body)
-				SELECT id, ${eventId}, ${body} FROM webhooks ORDER BY id RETURNING id`;
-			return { resumeId: data.resumeId, added };
+	const start = (url: string, eventId: string, body: string): void => {
+		const id = deliveries.length + 1;
+		const delivery: Delivery = { id, url, eventId, body, status: 'pending', attempts: 0 };
+		deliveries.push(delivery);
+		const delivering = deliver(delivery).catch((error: unknown) => {
+			if (!signal.aborted) console.error(error);
 		});
-		for (const { id } of added) this.#start(id!);
-		return { eventId, resumeId };
-	}
-
-	/** Newest first. */
-	deliveries(): Delivery[] {
-		const rows: unknown[] = this.#sql.all`SELECT deliveries.id, url,
-				event_id AS eventId, body, status, attempts, last_status AS lastStatus,
-				last_error AS lastError, last_attempt_at_ms AS lastAttemptAt
-			FROM deliveries JOIN webhooks ON webhooks.id = webhook_id ORDER BY deliveries.id DESC`;
-		return rows as Delivery[];
-	}
-
-	/**
-	 * Sends the body of a delivery once more, as a new delivery.
-	 *
-	 * @throws there is no such delivery
-	 */
-	redeliver(id: number): void {
-		const added = this.#sql.get`INSERT INTO deliveries (webhook_id, event_id, body)
-			SELECT webhook_id, event_id, body FROM deliveries WHERE id = ${id} RETURNING id`;
-		if (added === undefined) throw refusal(`There is no delivery ${id}.`, 404);
-		this.#start(added.id!);
-	}
+		running.add(delivering);
+		void delivering.finally(() => running.delete(delivering));
+	};
 
 	/** Waits until nothing is pending. */
-	async idle(): Promise<void> {
-		while (this.#underWay.size > 0) await Promise.all(this.#underWay);
-	}
+	const idle = async (): Promise<void> => {
+		while (running.size > 0) await Promise.all(running);
+	};
 
-	/** Cuts attempts short; their deliveries stay pending. */
-	async close(): Promise<void> {
-		this.#closing.abort();
-		await Promise.all(this.#underWay);
-	}
+	return {
+		list,
+		idle,
+		/** Returns the newest delivery first. */
+		deliveries: () => deliveries.toReversed(),
 
-	#start(id: SQLInputValue): void {
-		const delivery = this.#deliver(id).catch(console.error);
-		this.#underWay.add(delivery);
-		void delivery.finally(() => this.#underWay.delete(delivery));
-	}
+		/** Adds a webhook. If its URL has one already, that one gets the new settings, for pending deliveries too. */
+		register(given: WebhookRegistration) {
+			const registration = checked(given);
+			const { id } = sql.get`INSERT INTO webhooks (url, registration)
+				VALUES (${registration.url}, ${JSON.stringify(registration)})
+				ON CONFLICT (url) DO UPDATE SET registration = excluded.registration RETURNING id`!;
+			return { id: Number(id) };
+		},
 
-	async #deliver(id: SQLInputValue): Promise<void> {
-		const { signal } = this.#closing;
-		for (let pause = this.#backoffMs; await this.#attempt(id); pause *= 2) {
-			await wait(pause, undefined, { signal }).catch(() => {});
-		}
-	}
+		/** Removes a webhook, and ends its pending deliveries. */
+		remove(id: number): void {
+			sql.run`DELETE FROM webhooks WHERE id = ${id}`;
+		},
 
-	/** Makes one attempt and logs it; answers whether there is to be another. */
-	async #attempt(id: SQLInputValue): Promise<boolean> {
-		const { signal } = this.#closing;
-		if (signal.aborted) return false;
-		const row = this.#sql
-			.get`SELECT event_id AS eventId, body, attempts + 1 AS attempts, registration
-			FROM deliveries JOIN webhooks ON webhooks.id = webhook_id WHERE deliveries.id = ${id}`;
-		if (row === undefined) return false;
-		const webhook = JSON.parse(String(row.registration)) as WebhookRegistration;
-		const outcome = await send(webhook, String(row.eventId), String(row.body), signal);
-		if (signal.aborted) return false;
-		const isLast = Number(row.attempts) === MAX_ATTEMPTS;
-		const status = outcome.error === null ? 'delivered' : isLast ? 'failed' : 'pending';
-		this.#sql.run`UPDATE deliveries SET status = ${status}, attempts = ${row.attempts!},
-			last_status = ${outcome.status}, last_error = ${outcome.error},
-			last_attempt_at_ms = ${Date.now()} WHERE id = ${id}`;
-		return status === 'pending';
-	}
+		/** Saves the section with this number, and sends "Resume Section Saved" to every webhook. Returns its resume's ID. */
+		saveSection(number: number, fields: Partial<Section>): string {
+			const data = store.saveSection(number, fields) ?? refuse(`There is no section ${number}.`);
+			const id = `evt_${randomBytes(12).toString('hex')}`;
+			const created = Math.floor(Date.now() / 1000);
+			const body = JSON.stringify({ event: SECTION_SAVED, id, created, data });
+			for (const { url } of list()) start(url, id, body);
+			return String(data.resumeId);
+		},
+
+		/** Sends the body of a delivery again, as a new delivery. */
+		redeliver(id: number): void {
+			const { url, eventId, body } = deliveries[id - 1] ?? refuse(`There is no delivery ${id}.`);
+			start(url, eventId, body);
+		},
+
+		/** Aborts all deliveries. */
+		async close(): Promise<void> {
+			closing.abort();
+			await idle();
+		},
+	};
 }
 
-/** @throws a field cannot be used */
-function checked({ secret, ...registration }: WebhookRegistration): WebhookRegistration {
-	const url = URL.parse(registration.url.trim());
-	if (url === null || !url.protocol.startsWith('http')) {
-		throw refusal(`"${registration.url}" is no address that begins with http:// or https://.`);
-	}
-	// The trigger leaves blanks around a secret out, too.
-	const complete = { ...registration, url: url.href, secret: secret?.trim() };
-	if (complete.style !== 'none' && !complete.secret) throw refusal('This style needs a secret.');
+/** @throws if no delivery can be signed with these settings */
+function checked({ secret, ...others }: WebhookRegistration): WebhookRegistration {
+	// The trigger trims its secret, too.
+	const registration = { ...others, secret: secret?.trim() };
+	if (others.style !== 'none' && !registration.secret) refuse('This style needs a secret.', 400);
 	try {
-		new Headers(signatureHeaders(complete, 'evt', '', new Date()));
+		registration.url = new URL(others.url).href;
+		new Headers(signatureHeaders(registration, 'evt', ''));
 	} catch (error) {
-		throw refusal(`A delivery cannot be signed with this: ${(error as Error).message}`);
+		refuse(`This webhook can't be used: ${(error as Error).message}`, 400);
 	}
-	return complete;
+	return registration;
 }
 
-/**
- * Sends a body once, straight to the receiver: redirects are not followed.
- *
- * @returns HTTP status of the answer, `null` when none came, and why this was no delivery
- */
-async function send(
-	webhook: WebhookRegistration,
-	eventId: string,
-	body: string,
-	stop: AbortSignal,
-) {
+/** Makes one attempt. Redirects are not followed. */
+async function send(webhook: WebhookRegistration, { eventId, body }: Delivery, stop: AbortSignal) {
 	try {
 		const answer = await fetch(webhook.url, {
 			method: 'POST',
 			headers: {
 				'Content-Type': 'application/json',
-				...signatureHeaders(webhook, eventId, body, new Date()),
+				...signatureHeaders(webhook, eventId, body),
 			},
 			body,
 			redirect: 'manual',
 			signal: AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT_IN_MS)]),
 		});
 		const text = (await answer.text()).slice(0, 300);
-		const error = answer.ok ? null : `The receiver answered HTTP ${answer.status}: ${text}`;
-		return { status: answer.status, error };
+		const lastError = answer.ok
+			? undefined
+			: `The receiver answered HTTP ${answer.status}: ${text}`;
+		return { lastStatus: answer.status, lastError };
 	} catch (error) {
 		const { cause, message } = error as Error & { cause?: { code?: string } };
-		return { status: null, error: `The receiver gave no answer: ${cause?.code ?? message}` };
+		const reason = cause?.code ?? message;
+		return { lastStatus: undefined, lastError: `The receiver gave no answer: ${reason}` };
 	}
 }
