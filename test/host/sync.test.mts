@@ -119,17 +119,17 @@ it.each(syncs)(
 it.each(syncs)('%s saves what it can read, and scores only what has changed', async (which) => {
 	const { faults, requests } = instance.sandbox;
 	instance.query("UPDATE sections SET content = content || ' once more' WHERE position = 0");
-	for (const path of ['/user/user-001/resumes', '/resume/resume-010', '/resume/resume-020/score']) {
+	for (const path of ['/user/user-002/resumes', '/resume/resume-010', '/resume/resume-020/score']) {
 		faults.add({ path, answer: { status: 404 } });
 	}
 	const failed = await sync(which);
 	faults.clear();
 	expect(failed.status).toBe('error');
-	for (const failure of ['resumes of user-001', 'resume of resume-010', 'Score of resume-020']) {
+	for (const failure of ['resumes of user-002', 'resume of resume-010', 'Score of resume-020']) {
 		expect(failureOf(failed)).toMatch(new RegExp(`${failure}: .*nothing at this address`));
 	}
 	expect(await goneIn(which)).toEqual([]);
-	const unread = instance.query("SELECT id FROM resumes WHERE user_id = 'user-001'").length + 2;
+	const unread = instance.query("SELECT id FROM resumes WHERE user_id = 'user-002'").length + 2;
 	for (const scored of [unread, 0]) {
 		requests.length = 0;
 		expect((await sync(which)).status).toBe('success');

@@ -22,8 +22,8 @@ describe.each([2, 1])('n8n %i', (major) => {
 		const { activate, api, sandbox, workers } = topology;
 		const seeded = sandbox.database.prepare('SELECT email FROM users ORDER BY id LIMIT 41').all();
 		const [unanswered, ...emails] = seeded.map(({ email }) => String(email)) as [string, string];
-		/** Two users for each key, so that only one of both upgrades may be sent. */
-		const payments = emails.map((email, index) => ({ email, key: `key ${index >> 1}` }));
+		/** Four users for each key, of whose upgrades only one may be sent. */
+		const payments = emails.map((email, index) => ({ email, key: `key ${index >> 2}` }));
 		const slow = { email: unanswered, key: 'slow' };
 		const { id, url } = await activate({
 			resource: 'plan',
@@ -52,7 +52,7 @@ describe.each([2, 1])('n8n %i', (major) => {
 		const started = `Worker started execution ${execution!.id} `;
 		const worker = workers.find((n8n) => n8n.log().includes(started))!;
 		const delivered = Promise.all(payments.map(deliver));
-		await untilSent(10);
+		await untilSent(5);
 		await worker.kill();
 		await delivered;
 
