@@ -1,62 +1,60 @@
+import { setImmediate } from 'node:timers/promises';
 import { DataDeduplicationService } from 'n8n-core';
 import type { ICheckProcessedContextData, IDataDeduplicator } from 'n8n-workflow';
 
 type Arguments<Name extends keyof IDataDeduplicator> = Parameters<IDataDeduplicator[Name]>;
 
 /**
- * The table that n8n keeps processed keys in, with the reads, writes and pauses of its own helper
- * (n8n/src/deduplication/deduplication-helper.ts): a row is found, changed and written back whole, and only
- * the insertion of a row that is there already fails.
+ * The database table where n8n stores processed keys, with the reads, writes and pauses of n8n's own helper
+ * (n8n/src/deduplication/deduplication-helper.ts). The helper finds a row, changes it and writes it back whole. Only
+ * the insertion of a row that already exists fails.
  */
 class ProcessedData implements IDataDeduplicator {
-	private readonly rows = new Map<string, string[]>();
+	readonly #rows = new Map<string, Set<unknown>>();
 
-	/** Whether there is a database. */
+	/** Turns the database on or off. */
 	isThere = false;
 
-	/** Names a row. Made before n8n first waits, as `withRow` relies on. */
+	/** Returns the name of a row. It is called before the first pause, as `withRow` requires. */
 	names = nameOf;
 
 	clear(): void {
 		this.names = nameOf;
-		this.rows.clear();
+		this.#rows.clear();
 		this.isThere = true;
 	}
 
 	async checkProcessedAndRecord(...[items, , context]: Arguments<'checkProcessedAndRecord'>) {
 		const row = this.names(context);
-		const found = await this.find(row);
-		const processed = items.filter((item) => found?.includes(String(item)));
-		await this.turn();
-		if (!found && this.rows.has(row)) throw new Error('UNIQUE constraint failed');
-		this.rows.set(row, [...new Set([...(found ?? []), ...items.map(String)])]);
-		return { new: items.filter((item) => !processed.includes(item)), processed };
+		const found = await this.#find(row);
+		await this.#pause();
+		if (!found && this.#rows.has(row)) throw new Error('UNIQUE constraint failed');
+		this.#rows.set(row, new Set([...(found ?? []), ...items]));
+		const processed = items.filter((item) => found?.has(item));
+		return { new: items.filter((item) => !found?.has(item)), processed };
 	}
 
 	async removeProcessed(): Promise<void> {}
 
-	async clearAllProcessedItems(...[, context]: Arguments<'clearAllProcessedItems'>): Promise<void> {
+	async clearAllProcessedItems(...[, context]: Arguments<'clearAllProcessedItems'>) {
 		const row = this.names(context);
-		await this.turn();
-		this.rows.delete(row);
+		await this.#pause();
+		this.#rows.delete(row);
 	}
 
 	async getProcessedDataCount(...[, context]: Arguments<'getProcessedDataCount'>) {
-		return (await this.find(this.names(context)))?.length ?? 0;
+		return (await this.#find(this.names(context)))?.size ?? 0;
 	}
 
-	private async find(row: string): Promise<string[] | undefined> {
-		await this.turn();
-		return this.rows.get(row);
+	async #find(row: string): Promise<Set<unknown> | undefined> {
+		await this.#pause();
+		return this.#rows.get(row);
 	}
 
-	/** As a database lets others work in between. */
-	private async turn(): Promise<void> {
+	/** Lets other executions work in between, as a database does. */
+	async #pause(): Promise<void> {
 		if (!this.isThere) throw new Error('There is no database');
-		const turns = Math.floor(Math.random() * 3);
-		for (let count = 0; count <= turns; count++) {
-			await new Promise((resolve) => setImmediate(resolve));
-		}
+		for (let turns = Math.ceil(Math.random() * 3); turns > 0; turns--) await setImmediate();
 	}
 }
 
@@ -64,9 +62,9 @@ function nameOf({ workflow, node }: ICheckProcessedContextData): string {
 	return `${workflow.id}/n:${node!.id}`;
 }
 
-/** Without {@link ProcessedData.clear}, there is no database. */
+/** The database of this test file. It is off until {@link ProcessedData.clear}. */
 export const processedData = new ProcessedData();
 
-// n8n has one for its process; each test file that asks for one gets its own.
+// n8n has one service for its process. Each test file gets its own.
 Reflect.set(DataDeduplicationService, 'instance', undefined);
 void DataDeduplicationService.init(processedData);

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import axios from 'axios';
+import type { Execution } from '../../host/rest.mts';
+import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { startMilliseconds, startTopology, webhookSecret, type Topology } from './topology.mts';
+
+/** Send Once Key in n8n's queue mode: two workers claim the same keys, and one worker is killed. */
+
+interface Payment {
+	key: string;
+	email: string;
+}
+
+describe.each([2, 1])('n8n %i', (major) => {
+	let topology: Topology;
+
+	beforeAll(async () => void (topology = await startTopology(major)), startMilliseconds);
+
+	afterAll(async () => await topology?.close(), 120_000);
+
+	test('sends each key at most once, though a worker is killed', async () => {
+		const { activate, api, sandbox, workers } = topology;
+		const seeded = sandbox.database.prepare('SELECT email FROM users ORDER BY id LIMIT 41').all();
+		const [unanswered, ...emails] = seeded.map(({ email }) => String(email)) as [string, string];
+		/** Four users for each key, of whose upgrades only one may be sent. */
+		const payments = emails.map((email, index) => ({ email, key: `key ${index >> 2}` }));
+		const slow = { email: unanswered, key: 'slow' };
+		const { id, url } = await activate({
+			resource: 'plan',
+			operation: 'upgrade',
+			planId: SANDBOX_PLANS.pro,
+			email: '={{ $json.data.email }}',
+			sendOnceKey: '={{ $json.data.key }}',
+		});
+		const deliver = async (payment: Payment) => {
+			const headers = { 'X-Webhook-Secret': webhookSecret };
+			await axios.post(url, payment, { headers, proxy: false });
+		};
+		const sent = () =>
+			sandbox.requests
+				.filter((request) => request.url === '/v1/plan/upgrade')
+				.map(({ body }) => (JSON.parse(body) as Payment).email);
+		const untilSent = async (count: number) => {
+			while (sent().length < count) await sleep(20);
+		};
+
+		// The service bills this upgrade, and its response comes after the end of the test.
+		sandbox.faults.add({ email: unanswered, delayMs: 600_000 });
+		await deliver(slow);
+		await untilSent(1);
+		const [execution] = await api.listExecutions(id);
+		const started = `Worker started execution ${execution!.id} `;
+		const worker = workers.find((n8n) => n8n.log().includes(started))!;
+		const delivered = Promise.all(payments.map(deliver));
+		await untilSent(5);
+		await worker.kill();
+		await delivered;
+
+		const all = [slow, ...payments];
+		const first = await api.waitForExecutions(id, all.length, 300_000);
+		expect(first).toHaveLength(all.length);
+		await Promise.all(all.map(deliver));
+		const second = (await api.waitForExecutions(id, all.length * 2, 300_000)).slice(all.length);
+
+		const billed = sandbox.database.prepare('SELECT email FROM upgrades').all();
+		expect(billed.map(({ email }) => email).sort()).toEqual(sent().sort());
+		const keys = sent().map((email) => all.find((payment) => payment.email === email)!.key);
+		expect(keys.sort()).toEqual([...new Set(keys)]);
+
+		const confirmed = emailsOf(first.filter(({ status }) => status === 'success'));
+		const successful = emailsOf(second.filter(({ status }) => status === 'success'));
+		expect(confirmed.length).toBeGreaterThan(0);
+		expect(successful).toEqual(expect.arrayContaining(confirmed));
+		expect(successful).not.toContain(unanswered);
+		expect(sent()).toEqual(expect.arrayContaining(successful));
+		for (const { status, data } of second) {
+			if (status === 'success') continue;
+			expect(data.resultData.error?.message).toMatch(/^Outcome unknown: This key was claimed/);
+		}
+	}, 600_000);
+});
+
+function emailsOf(executions: Execution[]): string[] {
+	return executions.map(({ data }) => {
+		const [trigger] = data.resultData.runData.Trigger!;
+		return (trigger!.data!.main![0]![0]!.json.data as unknown as Payment).email;
+	});
+}
