@@ -10,17 +10,12 @@ import { generatedTables, readOperations } from '../../scripts/docs.mts';
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 const exists = (file: string) => existsSync(join(projectRoot, file));
 
-function find(...patterns: string[]): string[] {
-	const exclude = (path: string) => /^(node_modules|dist|\.git)$/.test(path.split('/')[0] ?? '');
-	return globSync(patterns, { cwd: projectRoot, exclude });
-}
-
-function all(text: string, pattern: RegExp): string[] {
-	return Array.from(text.matchAll(pattern), ([, found]) => found!);
-}
+const exclude = (path: string) => /^(node_modules|dist|\.git)$/.test(path);
+const find = (...patterns: string[]) => globSync(patterns, { cwd: projectRoot, exclude });
+const all = (text: string, pattern: RegExp) =>
+	Array.from(text.matchAll(pattern), ([, found]) => found!);
 
 const pages = find('*.md', 'docs/*.md').filter((file) => file !== 'LICENSE.md');
-const workflows = find('workflows/*.json');
 const [credential] = builtCredentials();
 const operations = readOperations();
 const resources = operations.map(({ resource }) => resource).join('|');
@@ -43,22 +38,18 @@ const n8nLabels = [
 	...['Security', 'italics'],
 ];
 
-/** Descriptions of the nodes and the credential, and the example workflows. */
-const described = [JSON.stringify([...builtNodes(), credential]), ...workflows.map(read)];
-const labels = [...n8nLabels, ...all(described.join('\n'), /"(?:displayName|name)": ?"([^"]*)"/g)];
-
 const sources = find(
-	'{nodes,credentials,sandbox,openapi,host,scripts,test}/**/*.{ts,mts,yaml,json}',
+	'{nodes,credentials,sandbox,openapi,host,scripts,test,workflows}/**/*.{ts,mts,yaml,json}',
 );
-const identifiers = new Set([...sources, ...workflows].flatMap((file) => read(file).match(/\w+/g)));
-
-/** Messages of n8n that the pages quote, and all texts of the package and the sandbox. */
-const messages = [
+/** Messages of n8n that the pages quote, the descriptions, the code and the example workflows. */
+const texts = [
 	'Connection tested successfully',
 	'Unrecognized node type: n8n-nodes-resume-management.resumeManagement',
-	...described,
-	...sources.filter((file) => /^(nodes|credentials|sandbox)\//.test(file)).map(read),
+	JSON.stringify([...builtNodes(), credential]),
+	...sources.map(read),
 ].join('\n');
+const identifiers = new Set(texts.match(/\w+/g));
+const labels = [...n8nLabels, ...all(texts, /"(?:displayName|name)": ?"([^"]*)"/g)];
 
 /** Returns the anchors that GitHub makes of headings. */
 function anchors(file: string): string[] {
@@ -116,16 +107,8 @@ it.each(pages)('%s has only names, links and messages that exist', (page) => {
 		...named.filter((name) => !operationNames.includes(name)),
 		...requests.filter((path) => !requestPaths.includes(path)),
 		...italics.filter((label) => !labels.includes(label)),
-		...quoted.filter((message) => !messages.includes(message)),
+		...quoted.filter((message) => !texts.includes(message)),
 	]).toEqual([]);
-});
-
-it('docs/examples.md has each workflow with its picture', () => {
-	const page = read('docs/examples.md');
-	for (const file of workflows) {
-		expect(page).toContain(`](../${file})`);
-		expect(page).toContain(`](images/${file.replace('.json', '.png')})`);
-	}
 });
 
 it('docs/lists-and-files.md has the names that the nodes look for', () => {
