@@ -66,7 +66,8 @@ describe("the node's panel", () => {
 
 		await page.locator('[data-node-name="Upgrade a plan (bills)"]').first().dblclick();
 		await execute();
-		await output().getByText('The service answered: stripe error (plan-upgrade-1)').waitFor();
+		const message = output().getByTestId('node-error-message');
+		await message.getByText('The service answered: stripe error (plan-upgrade-1)').waitFor();
 		const description = output().getByTestId('node-error-description');
 		await description.getByText('The payment provider reported a failure.').waitFor();
 		await renewScreenshot(panel(), 'failed-upgrade');
