@@ -34,6 +34,5 @@ module.exports = {
 		),
 	],
 	testTimeout: 30_000,
-	// More than one worker for each core, because many tests wait for sockets and timers.
-	maxWorkers: '150%',
+	maxWorkers: '100%',
 };
