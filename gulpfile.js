@@ -5,13 +5,12 @@ const { dest, series, src } = require('gulp');
 
 const clean = () => rm('dist', { recursive: true, force: true });
 
-/** `tsc` emits code alone; what n8n reads beside it is copied by {@link assets}. */
 const compile = () =>
 	promisify(execFile)(process.execPath, [require.resolve('typescript/bin/tsc')]).catch((error) => {
 		throw new Error(error.stdout || error.message);
 	});
 
-/** Icons, codex files and output schemas: the files that n8n's loader and editor read as they are. */
+/** Icons, codex files and output schemas, which n8n's loader and editor read and `tsc` does not copy. */
 const assetFiles = ['icons/*.svg', 'nodes/**/*.node.json', 'nodes/**/__schema__/**/*.json'];
 
 const assets = () => src(assetFiles, { base: '.', encoding: false }).pipe(dest('dist'));

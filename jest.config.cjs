@@ -1,10 +1,7 @@
-/** Packages that a worker evaluates once: test/support/loadOnce.cjs. */
+/** Packages that a worker loads only once: test/support/loadOnce.cjs. */
 const once = '(n8n-core|n8n-workflow)';
 
-/**
- * One project a level. Development code is TypeScript in `.mts` files: Node.js 24 runs it as it is,
- * and swc turns it into CommonJS for jest.
- */
+/** Returns the project of a folder of `test/`. For jest, swc compiles the development code to CommonJS. */
 const level = (name, more = {}) => ({
 	displayName: name,
 	testEnvironment: 'node',

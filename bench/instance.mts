@@ -18,13 +18,10 @@ export interface Run {
 	growthMegabytes: number;
 }
 
-/** A workflow that starts with the manual trigger `Start`, and the nodes to measure. */
-export interface Measured {
-	workflow: WorkflowDefinition;
-	nodes: string[];
-}
+/** Nodes of a workflow that are not measured: the trigger, and the source of the items. */
+export const unmeasured = ['Start', 'Items'];
 
-const env = {
+const environment = {
 	N8N_LOG_LEVEL: 'error',
 	N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
 	N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',
@@ -40,7 +37,7 @@ export async function startInstance() {
 	await installPackage(userFolder, await packPackage(folder));
 
 	const start = async (more: Record<string, string> = {}) => {
-		const n8n = await startN8n({ host, userFolder, env: { ...env, ...more } });
+		const n8n = await startN8n({ host, userFolder, env: { ...environment, ...more } });
 		const api = new EditorApi(n8n.url);
 		await api.signIn(owner);
 		return { n8n, api };
@@ -48,7 +45,6 @@ export async function startInstance() {
 	const instance = {
 		...(await start()),
 		version: n8n2.dependencies.n8n,
-		folder,
 
 		async credential(definition: CredentialDefinition): Promise<INodeCredentials> {
 			const { id, name } = await instance.api.createCredential(definition);
@@ -56,7 +52,7 @@ export async function startInstance() {
 		},
 
 		/** Runs a new workflow, and deletes the files that it stored. */
-		async run({ workflow, nodes }: Measured): Promise<Run> {
+		async run(workflow: WorkflowDefinition): Promise<Run> {
 			const { api, n8n } = instance;
 			const { id } = await api.createWorkflow(workflow);
 			const { resident } = await memory(n8n.pid);
@@ -64,12 +60,10 @@ export async function startInstance() {
 			const execution = await api.waitForExecution(await api.runWorkflow(id, 'Start'), 300_000);
 			const { peak } = await memory(n8n.pid);
 			const { error, runData } = execution.data.resultData;
-			if (execution.status !== 'success') {
-				throw new Error(`${workflow.name}: ${error?.message ?? execution.status}`);
-			}
+			if (execution.status !== 'success') throw new Error(error?.message ?? execution.status);
 			await rm(join(userFolder, '.n8n/storage/workflows', id), { recursive: true, force: true });
-			const milliseconds = nodes
-				.flatMap((name) => runData[name]!)
+			const milliseconds = Object.entries(runData)
+				.flatMap(([name, runs]) => (unmeasured.includes(name) ? [] : runs))
 				.reduce((sum, { executionTime }) => sum + executionTime, 0);
 			return { milliseconds, peakMegabytes: peak, growthMegabytes: peak - resident };
 		},

@@ -1,4 +1,14 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from '../host/command.mts';
+import { projectRoot } from '../host/paths.mts';
 import { Trouble } from '../host/trouble.mts';
+
+/** Returns a Markdown table. The first row is its head. */
+export function table([head = [], ...rows]: string[][]): string {
+	const rule = head.map(() => '---');
+	return [head, rule, ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
 
 /**
  * Returns a page with new content of its block `name`, which is between `<!-- name: … -->` and `<!-- /name -->`.
@@ -11,13 +21,14 @@ export function withBlock(page: string, name: string, content: string): string {
 	return page.replace(block, (_, start: string, end: string) => `${start}\n${content}\n${end}`);
 }
 
-/** Returns a Markdown table with aligned columns. The first row is its head. */
-export function table([head = [], ...rows]: string[][]): string {
-	const widths = head.map((_, column) =>
-		Math.max(3, ...[head, ...rows].map((row) => row[column]!.length)),
-	);
-	const rule = widths.map((width) => '-'.repeat(width));
-	return [head, rule, ...rows]
-		.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`)
-		.join('\n');
+/** Writes a block of a page. */
+export async function writeBlock(page: string, name: string, content: string): Promise<void> {
+	const file = join(projectRoot, page);
+	await writeFormatted(file, withBlock(await readFile(file, 'utf8'), name, content));
+}
+
+/** Writes a file in the format of `npm run format`. */
+export async function writeFormatted(file: string, text: string): Promise<void> {
+	await writeFile(file, text);
+	await runCommand('prettier', ['--write', file], { cwd: projectRoot });
 }

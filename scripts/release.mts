@@ -1,30 +1,39 @@
 /**
- * Checks and writes the changelog of a release. `npm version` runs `check` before it changes anything, and `prepare` before
- * it commits and tags. The workflow that publishes runs `check <tag>`. `n8n-node release` is not used, because it writes a
- * changelog from the commits.
+ * Checks and writes the changelog of a release: https://keepachangelog.com/en/1.1.0/. `npm version` runs `check` before it
+ * changes anything, and `prepare` before it commits and tags. The workflow that publishes runs `check <tag>`.
+ * `n8n-node release` is not used, because it writes a changelog from the commits.
  */
+import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '../host/paths.mts';
-import { describeError, Trouble } from '../host/trouble.mts';
-import { readEntry, releaseEntry } from './changelog.mts';
-import { readManifest } from './builtPackage.mts';
+import manifest from '../package.json' with { type: 'json' };
 
-try {
+/** Returns the entry of a version, or of the unreleased part, and fails if there is none. */
+export function readEntry(changelog: string, version: string): string {
+	const sections = changelog.split(/^(?=## )/m);
+	const section = sections.find((one) => one.startsWith(`## [${version}]`)) ?? '';
+	const entry = section.replace(/^.*\n/, '').trim();
+	assert.match(entry, /^- /m, `CHANGELOG.md has no entry for ${version}.`);
+	return entry;
+}
+
+/** Moves the unreleased part to a version, and fails if there is nothing to release. */
+export function releaseEntry(changelog: string, version: string, date: string): string {
+	readEntry(changelog, 'Unreleased');
+	return changelog.replace('## [Unreleased]', `$&\n\n## [${version}] - ${date}`);
+}
+
+if (import.meta.main) {
+	const { version } = manifest;
 	const file = join(projectRoot, 'CHANGELOG.md');
 	const changelog = await readFile(file, 'utf8');
-	const { version } = readManifest(projectRoot);
 	const [command, tag] = process.argv.slice(2);
 	if (command === 'prepare') {
 		const today = new Date().toISOString().slice(0, 10);
 		await writeFile(file, releaseEntry(changelog, version, today));
 	} else {
-		if (tag !== undefined && tag !== `v${version}`) {
-			throw new Trouble(`The tag is ${tag}, and package.json has version ${version}.`);
-		}
+		if (tag !== undefined) assert.equal(tag, `v${version}`);
 		console.log(readEntry(changelog, tag === undefined ? 'Unreleased' : version));
 	}
-} catch (error) {
-	console.error(describeError(error));
-	process.exitCode = 1;
 }

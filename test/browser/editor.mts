@@ -1,4 +1,14 @@
-import { selectors, type Browser, type Locator, type Page } from 'playwright-core';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+	chromium,
+	selectors,
+	type Browser,
+	type Locator,
+	type Page,
+	type PageScreenshotOptions,
+} from 'playwright-core';
+import { projectRoot } from '../../host/paths.mts';
 import { owner } from '../../host/workspace.mts';
 import {
 	addExamples,
@@ -6,21 +16,38 @@ import {
 	type Examples,
 	type SharedInstance,
 } from '../host/instance.mts';
-import { launchChromium } from './chromium.mts';
-import { watch } from './watch.mts';
 
-/** n8n with the examples, and a browser whose tab `page` is signed in to it as its owner. */
+/** n8n with the examples, and a browser tab that is signed in to it as its owner. */
 export let instance: Examples & SharedInstance;
 export let page: Page;
-/** What went wrong in the tab. */
-export let errors: string[];
+
+/** Uncaught errors in the tab, and failed requests for the package's files. */
+export const errors: string[] = [];
+
+/** `UPDATE_SCREENSHOTS=1 npm run test:browser` writes the pictures of the documentation. */
+export const updatesScreenshots = process.env.UPDATE_SCREENSHOTS === '1';
 
 let browser: Browser;
 
-/**
- * Opens the editor. The checklist that n8n lays over an active workflow is closed whenever it is in the
- * way: whether it shows up depends on what n8n loads first.
- */
+/** Paths of Chromium and Chrome in the packages of Debian, Ubuntu and Google. */
+const executables = ['chromium', 'chromium-browser', 'google-chrome'].map(
+	(name) => `/usr/bin/${name}`,
+);
+
+async function launchChromium(): Promise<Browser> {
+	const executablePath = process.env.CHROMIUM_PATH ?? executables.find(existsSync);
+	if (executablePath === undefined) {
+		throw new Error(
+			'The browser tests need Chromium: install it (Debian and Ubuntu: `sudo apt-get install chromium`), or set CHROMIUM_PATH to the path of Chromium or Chrome, and run them again.',
+		);
+	}
+	return await chromium.launch({
+		executablePath,
+		// Chromium's sandbox does not start as root, and only loopback addresses can be reached.
+		args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+	});
+}
+
 export async function openEditor(): Promise<void> {
 	selectors.setTestIdAttribute('data-test-id');
 	browser = await launchChromium();
@@ -33,6 +60,7 @@ export async function openEditor(): Promise<void> {
 	const joined = await joinInstance();
 	instance = { ...joined, ...(await addExamples(joined)) };
 	page = await context.newPage();
+	// n8n lays a checklist over an active workflow, sooner or later.
 	const close = page.getByTestId('suggested-actions-close');
 	await page.addLocatorHandler(close, async () => await close.click());
 	await page.goto(`${instance.url}/signin`);
@@ -40,7 +68,12 @@ export async function openEditor(): Promise<void> {
 	await page.getByLabel('Password').fill(owner.password);
 	await page.getByRole('button', { name: 'Sign in' }).click();
 	await page.waitForURL('**/home/**');
-	errors = watch(page, instance.url);
+	page.on('pageerror', (error) => errors.push(error.message));
+	page.on('response', (response) => {
+		// Operations whose answer the specification does not show have no output schema.
+		const isIcon = response.url().includes('/icons/n8n-nodes-resume-management/');
+		if (isIcon && !response.ok()) errors.push(`${response.status()} ${response.url()}`);
+	});
 }
 
 export async function closeEditor(): Promise<void> {
@@ -48,101 +81,79 @@ export async function closeEditor(): Promise<void> {
 	await instance?.close();
 }
 
-/** Searches the nodes panel, and opens the details of the only node that it finds. */
-export async function findNode(text: string): Promise<Locator> {
+export const panel = () => page.getByTestId('ndv');
+export const output = () => page.getByTestId('output-panel');
+
+/** Opens the nodes panel, and the details of the package's node. */
+export async function findNode(): Promise<Locator> {
 	await page.getByTestId('node-creator-plus-button').click();
-	const panel = page.getByTestId('node-creator');
-	await panel.getByTestId('node-creator-search-bar').fill(text);
-	await panel.getByTestId('node-creator-action-item').click();
-	await panel.getByTestId('nodes-list-header').filter({ hasText: 'Node details' }).waitFor();
-	return panel;
+	const nodesPanel = page.getByTestId('node-creator');
+	await nodesPanel.getByTestId('node-creator-search-bar').fill('resume');
+	await nodesPanel.getByTestId('node-creator-action-item').click();
+	return nodesPanel;
 }
 
 /** Adds a node by one of its actions or triggers, which opens its panel. */
-export async function addNode(nodesPanel: Locator, action: string): Promise<void> {
-	await nodesPanel
+export async function addNode(action: string): Promise<void> {
+	await page
 		.getByTestId('node-creator-item-name')
 		.filter({ visible: true })
 		.getByText(action, { exact: true })
 		.click();
-	await page.getByTestId('ndv').waitFor();
-}
-
-/** Opens the panel of a node on the canvas. */
-export async function openPanel(node: string): Promise<void> {
-	await page.locator(`[data-test-id="canvas-node"][data-node-name="${node}"]`).dblclick();
-	await page.getByTestId('ndv').waitFor();
+	await panel().waitFor();
 }
 
 export async function closePanel(): Promise<void> {
 	await page.getByTestId('ndv-close-button').click();
-	await page.getByTestId('ndv').waitFor({ state: 'hidden' });
+	await panel().waitFor({ state: 'hidden' });
 }
 
-/** Executes the node of the open panel, and waits until it has ended, well or badly. */
-export async function executeStep(): Promise<Locator> {
-	const button = page.getByTestId('node-execute-button');
-	await button.click();
-	const output = page.getByTestId('output-panel');
-	await output.getByTestId('run-data-item-count').waitFor();
-	await button.getByText('Execute step').waitFor();
-	return output;
-}
-
-/** The input of a parameter in an open panel, by the parameter's name. */
+/** Returns the input of a parameter in an open panel, by the parameter's name. */
 export function parameter(name: string): Locator {
 	return page.getByTestId(`parameter-input-${name}`).locator('input');
 }
 
-/** The input of a field in an open panel or form, by the label that n8n shows. */
+/** Returns the input of a field in an open panel or form, by its label. */
 export function field(label: string): Locator {
 	const exactly = new RegExp(`^\\s*${label}[\\s*]*$`);
 	const labels = page.locator('.n8n-input-label span.n8n-text').filter({ hasText: exactly });
 	return labels.locator('xpath=ancestor::label/../..').locator('input').last();
 }
 
-/**
- * Changes a node, and waits until this is saved: n8n holds back for a moment what is entered, and a
- * node that is executed before it has the value runs without it. What n8n saves, the node has.
- */
+/** Changes a node, and waits until n8n saves it, which it delays. A node that runs earlier lacks the change. */
 export async function change(saved: string, act: () => Promise<void>): Promise<void> {
 	const saving = page.waitForRequest((request) => !!request.postData()?.includes(saved));
 	await act();
 	await saving;
 }
 
-/** Enters a text in a node's field, and waits until it is saved. */
-export async function enter(into: Locator, text: string, saved: string): Promise<void> {
-	await change(saved, async () => {
-		await into.fill(text);
-		await into.press('Enter');
-	});
-}
-
-/** Drags what has this name in the panel's input to a field, and waits until the field is saved. */
-export async function drag(name: string, to: Locator, saved: string): Promise<void> {
-	const names = page.getByTestId('ndv-input-panel').getByTestId('run-data-schema-node-name');
-	const dragged = names.getByText(name, { exact: true });
-	await change(saved, async () => await dragged.dragTo(to, { steps: 8 }));
-}
-
-/** Closes the open panel, and opens the nodes panel behind the last node. */
-export async function openNodesBehind(): Promise<void> {
-	await closePanel();
-	await page.getByLabel('Zoom to Fit').click();
-	await page.getByTestId('canvas-handle-plus').click();
-}
-
-/** Searches the open nodes panel, and chooses the node of this name. */
-export async function chooseNode(text: string, node: string): Promise<void> {
-	const nodesPanel = page.getByTestId('node-creator');
-	await nodesPanel.getByTestId('node-creator-search-bar').fill(text);
-	const names = nodesPanel.getByTestId('node-creator-item-name');
-	await names.getByText(node, { exact: true }).click();
-}
-
-/** Opens the trigger panel's URLs at the one that the service is to call. */
+/** Opens the trigger panel's URLs at the one for the service. */
 export async function showProductionUrl(): Promise<void> {
 	await page.getByText('Webhook URLs', { exact: true }).click();
 	await page.getByTestId('radio-button-production').click();
+}
+
+/** Hides messages that pop up, the nodes beside a panel, and n8n's checklist. */
+const withoutOverlays = `
+	.el-notification,
+	[data-test-id="floating-node"],
+	[role="dialog"]:has([data-test-id="suggested-actions-close"]) { visibility: hidden !important; }
+`;
+
+/**
+ * Writes a picture in docs/images, if the run updates screenshots.
+ *
+ * @param subject the whole page, or the part of it to show
+ * @param hidden more CSS, to hide parts of n8n
+ */
+export async function renewScreenshot(
+	subject: Page | Locator,
+	name: string,
+	clip?: PageScreenshotOptions['clip'],
+	hidden = '',
+): Promise<void> {
+	if (!updatesScreenshots) return;
+	const path = join(projectRoot, 'docs', 'images', `${name}.png`);
+	const style = withoutOverlays + hidden;
+	await subject.screenshot({ path, style, animations: 'disabled', ...(clip && { clip }) });
 }

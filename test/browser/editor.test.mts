@@ -1,11 +1,9 @@
+/** A new user in n8n's editor: one n8n, and one tab of a browser. */
 import { closeEditor, errors, openEditor } from './editor.mts';
-
-/** What a person does and sees in n8n's editor, in one n8n and one tab of a browser, in this order. */
-import './firstUse.mts';
 import './firstWorkflow.mts';
-import './gallery.mts';
+import './panels.mts';
+import './pictures.mts';
 
-// They wait for a browser and for n8n, on a machine that may be busy.
 jest.setTimeout(120_000);
 
 beforeAll(openEditor);

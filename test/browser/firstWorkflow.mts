@@ -1,130 +1,179 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-
+import { projectRoot } from '../../host/paths.mts';
 import {
 	addNode,
 	change,
-	chooseNode,
 	closePanel,
-	drag,
-	enter,
 	field,
 	instance,
-	openNodesBehind,
+	output,
 	page,
+	panel,
+	renewScreenshot,
 	showProductionUrl,
 } from './editor.mts';
-import { Guide } from './guide.mts';
-import { renewScreenshot } from './screenshot.mts';
 
-/** Does what docs/first-workflow.md tells its reader: each step goes on where the one before has ended. */
+/** Follows docs/first-workflow.md. Each numbered heading is a step, which continues where the last one ended. */
 
-const guide = new Guide('first-workflow.md');
-const told = (text: string) => guide.told(text);
+const [, ...numbered] = readFileSync(join(projectRoot, 'docs', 'first-workflow.md'), 'utf8').split(
+	/^## (?=\d)/m,
+);
+const sections = new Map(numbered.map((section) => [section.split('\n')[0]!, section]));
 
-/** An address of the sandbox, of which the page names the usual port. */
+/** Bold, italic and code texts of the current step's section, and its pictures. */
+let named = new Set<string>();
+/** Those that the step has not used yet. */
+let unused = new Set<string>();
+
+/** Defines the test of a step. It fails if the section names a button, a field or a value that the step does not use. */
+function step(heading: string, act: () => Promise<void>): void {
+	it(heading, async () => {
+		const [section = ''] = sections.get(heading)!.split(/^## /m);
+		const marks = /\*\*(.+?)\*\*|\b_(.+?)_\b|`(.+?)`|images\/(.+?)\.png/g;
+		named = new Set(Array.from(section.matchAll(marks), (mark) => mark.slice(1).find(Boolean)!));
+		unused = new Set(named);
+		await act();
+		expect([...unused]).toEqual([]);
+		sections.delete(heading);
+	});
+}
+
+/** Returns a text, which the current step's section must name. */
+function onPage(text: string): string {
+	expect([...named]).toContain(text);
+	unused.delete(text);
+	return text;
+}
+
+/** Returns an address of the sandbox with the port of `npm start`. */
 const usual = (address: string) => address.replace(/:\d+/, ':8787');
 
-const button = (name: string) => page.getByRole('button', { name: told(name), exact: true });
-const link = (name: string) => page.getByRole('link', { name: told(name), exact: true });
-const input = (label: string) => field(told(label));
+const button = (name: string) => page.getByRole('button', { name: onPage(name), exact: true });
+const link = (name: string) => page.getByRole('link', { name: onPage(name), exact: true });
+const input = (label: string) => field(onPage(label));
 const picture = async (part: Locator, name: string) =>
-	await renewScreenshot(part, told(`first-workflow/${name}`));
-const panel = () => page.getByTestId('ndv');
-const output = () => page.getByTestId('output-panel');
+	await renewScreenshot(part, onPage(`first-workflow/${name}`));
 
-/** Executes the node of the open panel, whose output then says this. */
+/** Executes the node of the open panel, whose output then has a text. */
 async function execute(outcome: string): Promise<void> {
-	await page.getByTestId('node-execute-button').getByText(told('Execute step')).click();
-	await output().getByText(told(outcome), { exact: true }).waitFor();
+	await page.getByTestId('node-execute-button').getByText(onPage('Execute step')).click();
+	await output().getByText(onPage(outcome), { exact: true }).waitFor();
+}
+
+/** Searches the open nodes panel, and chooses a node. */
+async function chooseNode(text: string, node: string): Promise<void> {
+	const nodesPanel = page.getByTestId('node-creator');
+	await nodesPanel.getByTestId('node-creator-search-bar').fill(text);
+	const names = nodesPanel.getByTestId('node-creator-item-name');
+	await names.getByText(node, { exact: true }).click();
 }
 
 async function createWorkflow(): Promise<void> {
 	await page.goto(`${instance.url}/home/credentials`);
 	await link('Workflows').click();
 	await button('Create workflow').click();
-	await page.getByText(told('Add first step…')).waitFor();
+	await page.getByText(onPage('Add first step…')).waitFor();
 	await page.getByTestId('canvas-plus-button').click();
-	await chooseNode(told('resume'), told('Resume Management'));
+	await chooseNode(onPage('resume'), onPage('Resume Management'));
 }
 
-async function add(action: string): Promise<void> {
-	await addNode(page.getByTestId('node-creator'), told(action));
+/** Closes the open panel, and adds a node behind the last one. */
+async function addBehind(search: string, node: string, action?: string): Promise<void> {
+	await closePanel();
+	await page.getByLabel('Zoom to Fit').click();
+	await page.getByTestId('canvas-handle-plus').click();
+	await chooseNode(search, node);
+	if (action) await addNode(onPage(action));
 }
 
-/** Adds a node of ours behind the last one. */
-async function addBehind(action: string): Promise<void> {
-	await openNodesBehind();
-	await chooseNode('resume', 'Resume Management');
-	await add(action);
+/** Enters a text in a node's field, and waits until it is saved. */
+async function enter(into: Locator, text: string, saved: string): Promise<void> {
+	await change(saved, async () => {
+		await into.fill(text);
+		await into.press('Enter');
+	});
 }
 
-guide.step('1. Create the credential', async () => {
+/** Drags a field of the panel's input to a parameter, and waits until it is saved. */
+async function drag(name: string, to: Locator, saved: string): Promise<void> {
+	const names = page.getByTestId('ndv-input-panel').getByTestId('run-data-schema-node-name');
+	const dragged = names.getByText(onPage(name), { exact: true });
+	await change(saved, async () => await dragged.dragTo(to, { steps: 8 }));
+}
+
+step('1. Create the credential', async () => {
 	await page.goto(`${instance.url}/home/workflows`);
 	await link('Credentials').click();
 	await button('Create credential').click();
-	await page.getByPlaceholder('Search for app...').fill(told('Resume Management API'));
+	await page.getByPlaceholder('Search for app...').fill(onPage('Resume Management API'));
 	await page.getByTestId('new-credential-type-select-option').filter({ visible: true }).click();
 	await button('Continue').click();
 	const { baseUrl } = instance.sandbox;
 	await input('Base URL').fill(baseUrl);
-	await input('Private Key').fill(told('sandbox_live_key'));
-	await input('Webhook Secret').fill(told('sandbox_webhook_secret'));
+	await input('Private Key').fill('a_wrong_key');
+	await input('Webhook Secret').fill(onPage('sandbox_webhook_secret'));
 	await button('Save').click();
-	await page.getByText(told('Connection tested successfully')).waitFor();
-	const showUsual = (shown: { value: string }, value: string) => void (shown.value = value);
-	await input('Base URL').evaluate(showUsual, told(usual(baseUrl)));
 	const dialog = page.getByTestId('editCredential-modal');
+	await dialog.getByText('More details').click();
+	await dialog.getByText('Check that Private Key is complete').waitFor();
+	await input('Private Key').fill(onPage('sandbox_live_key'));
+	await button('Save').click();
+	await page.getByText(onPage('Connection tested successfully')).waitFor();
+	const showUsual = (shown: { value: string }, value: string) => void (shown.value = value);
+	await input('Base URL').evaluate(showUsual, onPage(usual(baseUrl)));
 	await picture(dialog, 'credential');
+	await renewScreenshot(dialog, 'credential');
 	await dialog.getByLabel('Close this dialog').click();
 });
 
-guide.step('2. List users', async () => {
+step('2. List users', async () => {
 	await createWorkflow();
-	await page.getByTestId('node-creator-category-item').getByText(told('Actions')).click();
-	await add('Get many users');
-	await enter(input('Limit'), told('5'), '"limit":5');
+	await page.getByTestId('node-creator-category-item').getByText(onPage('Actions')).click();
+	await addNode(onPage('Get many users'));
+	await enter(input('Limit'), onPage('5'), '"limit":5');
 	await execute('5 items');
 });
 
-guide.step('3. Read their resumes', async () => {
-	['+', 'Zoom to Fit', 'resume', 'Resume Management'].forEach(told);
-	await addBehind('Get many resumes');
-	await drag(told('id'), input('User'), told('{{ $json.id }}'));
+step('3. Read their resumes', async () => {
+	['+', 'Zoom to Fit', 'resume', 'Resume Management'].forEach(onPage);
+	await addBehind('resume', 'Resume Management', 'Get many resumes');
+	await drag('id', input('User'), onPage('{{ $json.id }}'));
 	await execute('15 items');
 	await picture(panel(), 'resumes');
 });
 
-guide.step('4. Score each resume', async () => {
-	await addBehind('Get the score of a resume');
-	await drag(told('id'), input('Resume'), '"resumeId":{"__rl":true,"value":"={{');
-	await panel().getByPlaceholder(told('Add Option')).first().click();
-	await page.getByRole('option', { name: told('Fields to Return') }).click();
-	await enter(input('Fields to Return'), told('resumeId, score'), '"resumeId, score"');
+step('4. Score each resume', async () => {
+	await addBehind('resume', 'Resume Management', 'Get the score of a resume');
+	await drag('id', input('Resume'), '"resumeId":{"__rl":true,"value":"={{');
+	await panel().getByPlaceholder(onPage('Add Option')).first().click();
+	await page.getByRole('option', { name: onPage('Fields to Return') }).click();
+	await enter(input('Fields to Return'), onPage('resumeId, score'), '"resumeId, score"');
 	await execute('15 items');
 });
 
-guide.step('5. Keep the low scores', async () => {
-	await openNodesBehind();
-	await chooseNode('filter', told('Filter'));
-	const value1 = panel().getByPlaceholder(told('value1'));
-	await drag(told('score'), value1, '"leftValue":"={{ $json.score }}"');
+step('5. Keep the low scores', async () => {
+	await addBehind('filter', onPage('Filter'));
+	const value1 = panel().getByPlaceholder(onPage('value1'));
+	await drag('score', value1, '"leftValue":"={{ $json.score }}"');
 	await page.getByTestId('filter-operator-select').click();
-	await page.getByRole('menuitem', { name: told('Number') }).hover();
-	await page.getByRole('menuitem', { name: told('is less than'), exact: true }).click();
+	await page.getByRole('menuitem', { name: onPage('Number') }).hover();
+	await page.getByRole('menuitem', { name: onPage('is less than'), exact: true }).click();
 	const value2 = page.getByTestId('filter-condition-right').locator('input');
-	await enter(value2, told('70'), '"rightValue":70');
+	await enter(value2, onPage('70'), '"rightValue":70');
 	await execute('Kept (2 items)');
 	await picture(panel(), 'filter');
 });
 
-guide.step('6. Preview an upgrade', async () => {
+step('6. Preview an upgrade', async () => {
 	const before = instance.sandbox.requests.length;
-	await addBehind('Upgrade a plan (bills)');
+	await addBehind('resume', 'Resume Management', 'Upgrade a plan (bills)');
 	const nodes = page.getByTestId('run-data-schema-header');
-	await nodes.filter({ hasText: told('Get many users') }).click();
-	await drag(told('email'), input('Email'), '.item.json.email }}');
-	await enter(input('Plan ID'), told('plan_pro'), '"plan_pro"');
-	const preview = page.getByTestId(`parameter-input-${told('Preview').toLowerCase()}`);
+	await nodes.filter({ hasText: onPage('Get many users') }).click();
+	await drag('email', input('Email'), '.item.json.email }}');
+	await enter(input('Plan ID'), onPage('plan_pro'), '"plan_pro"');
+	const preview = page.getByTestId(`parameter-input-${onPage('Preview').toLowerCase()}`);
 	await change('"preview":true', async () => await preview.locator('.el-switch').click());
 	await execute('2 items');
 	expect(instance.sandbox.requests).toHaveLength(before);
@@ -133,10 +182,10 @@ guide.step('6. Preview an upgrade', async () => {
 	await renewScreenshot(panel(), 'preview-upgrade');
 });
 
-guide.step('7. Start on an event', async () => {
+step('7. Start on an event', async () => {
 	await createWorkflow();
-	await add('On resume section saved');
-	['Webhook URLs', 'Production URL'].forEach(told);
+	await addNode(onPage('On resume section saved'));
+	['Webhook URLs', 'Production URL'].forEach(onPage);
 	await showProductionUrl();
 	await panel().getByText(`${instance.url}/webhook/`).click();
 	await closePanel();
@@ -146,22 +195,22 @@ guide.step('7. Start on an event', async () => {
 
 	const sandbox = await page.context().newPage();
 	const open = async (name: string) =>
-		await sandbox.getByRole('link', { name: told(name) }).click();
-	told(usual(instance.sandbox.url));
+		await sandbox.getByRole('link', { name: onPage(name) }).click();
+	onPage(usual(instance.sandbox.url));
 	await sandbox.goto(instance.sandbox.url);
 	await open('Webhooks');
-	await sandbox.getByLabel(told('URL')).press('Control+V');
-	await sandbox.getByLabel(told('Signature')).selectOption(told('header'));
-	await sandbox.getByLabel(told('Secret')).fill(told('sandbox_webhook_secret'));
-	await sandbox.getByLabel(told('Header name')).fill(told('X-Webhook-Secret'));
-	await sandbox.getByRole('button', { name: told('Register') }).click();
+	await sandbox.getByLabel(onPage('URL')).press('Control+V');
+	await sandbox.getByLabel(onPage('Signature')).selectOption(onPage('header'));
+	await sandbox.getByLabel(onPage('Secret')).fill(onPage('sandbox_webhook_secret'));
+	await sandbox.getByLabel(onPage('Header name')).fill(onPage('X-Webhook-Secret'));
+	await sandbox.getByRole('button', { name: onPage('Register') }).click();
 	await open('Users');
 	await open('Emma Larsen');
 	await sandbox.getByRole('list', { name: 'Resumes' }).getByRole('link').click();
-	await sandbox.getByRole('button', { name: told('Save section 2') }).click();
+	await sandbox.getByRole('button', { name: onPage('Save section 2') }).click();
 	await sandbox.getByText('Saved. 2 deliveries queued.').waitFor();
 
-	await page.getByRole('radio', { name: told('Executions') }).click();
+	await page.getByRole('radio', { name: onPage('Executions') }).click();
 	await page.getByText('Succeeded').first().waitFor();
 	await page.getByTestId('canvas-node').dblclick();
 	await output().getByTestId('radio-button-table').click();
@@ -169,4 +218,6 @@ guide.step('7. Start on an event', async () => {
 	await picture(panel(), 'event');
 });
 
-guide.end();
+it('each step of the page has a test', () => {
+	expect([...sections.keys()]).toEqual([]);
+});

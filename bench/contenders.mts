@@ -1,9 +1,8 @@
 import type { INode, INodeCredentials, INodeParameters } from 'n8n-workflow';
 import type { WorkflowDefinition } from '../host/rest.mts';
 import { chain, start, to, type NodeDefinition } from '../host/workflow.mts';
-import type { Measured } from './instance.mts';
 
-/** A node of this package, or n8n's HTTP Request node with the same credential. */
+/** A node of this package or of n8n, without its name. */
 export type Action = Pick<INode, 'type' | 'typeVersion' | 'parameters' | 'credentials'>;
 
 export function ours(parameters: INodeParameters, credentials: INodeCredentials): Action {
@@ -11,6 +10,7 @@ export function ours(parameters: INodeParameters, credentials: INodeCredentials)
 	return { type, typeVersion: 1, parameters, credentials };
 }
 
+/** Returns n8n's HTTP Request node with this package's credential. */
 export function httpRequest(parameters: INodeParameters, credentials: INodeCredentials): Action {
 	return {
 		type: 'n8n-nodes-base.httpRequest',
@@ -24,14 +24,13 @@ export function httpRequest(parameters: INodeParameters, credentials: INodeCrede
 	};
 }
 
-/** Returns a workflow that gives an action `count` items, whose `id` is `prefix` and a number from 0. */
-export function allItems(action: Action, items: number, prefix = ''): Measured {
-	const nodes = [...source(items, prefix), { name: 'Action', ...action }];
-	return { workflow: chain(nodes), nodes: ['Action'] };
+/** Returns a workflow that gives an action items, whose `id` is `prefix` and a number from 0. */
+export function allItems(action: Action, items: number, prefix = ''): WorkflowDefinition {
+	return chain([...source(items, prefix), { name: 'Action', ...action }]);
 }
 
 /** Returns the same workflow with n8n's Loop Over Items, which runs the action for one item at a time. */
-export function oneByOne(action: Action, items: number): Measured {
+export function oneByOne(action: Action, items: number): WorkflowDefinition {
 	const loop = {
 		name: 'Loop',
 		type: 'n8n-nodes-base.splitInBatches',
@@ -40,13 +39,7 @@ export function oneByOne(action: Action, items: number): Measured {
 	};
 	// The first output is for the end of the loop.
 	const connections = { Loop: to([], ['Action']), Action: to(['Loop']) };
-	const nodes = [...source(items, ''), loop, { name: 'Action', ...action }];
-	return { workflow: chain(nodes, { connections }), nodes: ['Loop', 'Action'] };
-}
-
-/** Returns a workflow with a webhook trigger only. */
-export function onlyTrigger(trigger: Action, webhookId: string): WorkflowDefinition {
-	return chain([{ name: 'Trigger', webhookId, ...trigger }]);
+	return chain([...source(items, ''), loop, { name: 'Action', ...action }], { connections });
 }
 
 function source(items: number, prefix: string): NodeDefinition[] {

@@ -1,0 +1,52 @@
+/** The package as npm publishes it, and its public names. */
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import publicNames from '../../contract/public-names.json' with { type: 'json' };
+import { packageName, projectRoot } from '../../host/paths.mts';
+import manifest from '../../package.json' with { type: 'json' };
+import { readPublicNames } from '../../scripts/contract.mts';
+
+const { assetFiles } = createRequire(import.meta.url)('../../gulpfile.js') as {
+	assetFiles: string[];
+};
+
+test('the package has only code and assets, is smaller than 64 kB, and needs no other package', () => {
+	const flags = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+	const packed = execFileSync('npm', flags, { cwd: projectRoot, encoding: 'utf8' });
+	const [{ files, size }] = JSON.parse(packed) as [
+		{ files: Array<{ path: string }>; size: number },
+	];
+	const compiled = globSync('{nodes,credentials}/**/*.ts', { cwd: projectRoot });
+	const expected = [
+		...['README.md', 'LICENSE.md', 'package.json'],
+		...compiled.map((file) => `dist/${file.replace(/ts$/, 'js')}`),
+		...globSync(assetFiles, { cwd: projectRoot }).map((file) => `dist/${file}`),
+	];
+	expect(files.map(({ path }) => path).sort()).toEqual(expected.sort());
+	expect(size).toBeLessThan(64_000);
+	expect(Object.keys(manifest).filter((key) => /dependencies$/i.test(key))).toEqual([
+		'peerDependencies',
+		'devDependencies',
+	]);
+});
+
+/** Source: https://docs.n8n.io/integrations/creating-nodes/build/reference/node-codex-files/ */
+test.each(manifest.n8n.nodes)('%s has a codex file for the search and the links', (file) => {
+	const codex = join(projectRoot, file.replace(/\.js$/, '.json'));
+	const links = [{ url: expect.stringMatching(/^https:/) }];
+	expect(JSON.parse(readFileSync(codex, 'utf8'))).toEqual({
+		node: packageName,
+		nodeVersion: '1.0',
+		codexVersion: '1.0',
+		categories: ['Productivity'],
+		alias: expect.arrayContaining(['cv', 'hr']),
+		resources: { primaryDocumentation: links, credentialDocumentation: links },
+	});
+});
+
+/** Names that a commit removes from the file need a new major version. */
+test('the public names are those that `npm run contract` has written', () => {
+	expect(readPublicNames()).toEqual(publicNames);
+});
