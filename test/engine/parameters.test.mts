@@ -13,16 +13,15 @@ import {
 } from '../support/parameters.mts';
 import { useRawService } from '../support/service.mts';
 
-/** What a request says is what its user meant, or it is an error that names the field, and nothing is sent. */
+/** A parameter is sent as the user meant it, or is an error that names the field, and nothing is sent. */
 
 const { credential, requests, run, sent } = useRawService(() => ({
 	status: 'success',
 	data: { id: 1, plan_id: 'pro' },
 }));
 
-/** What JavaScript has rounded before this node sees it. */
-const LOST = 9007199254740993; // eslint-disable-line no-loss-of-precision
-const ITEM = { lost: LOST };
+/** JavaScript has rounded this number before the node reads it. */
+const ITEM = { lost: Number('9007199254740993') };
 const lost = '={{ $json.lost }}';
 
 const create = { resource: 'resume', operation: 'create', userId: byId('1') };
@@ -120,7 +119,7 @@ test.each([
 	['{"text": "a \\" 12345678901234567890"}', undefined],
 	['={{ ({ a: [1.5, null, { b: "c" }], d: undefined }) }}', '{"a":[1.5,null,{"b":"c"}]}'],
 	['={{ ({ a: new Date(0) }) }}', '{"a":"1970-01-01T00:00:00.000Z"}'],
-	// What was checked is what is sent.
+	// The value that was checked is sent.
 	[
 		'={{ (() => { let n = 0; return { a: { toJSON: () => (n++ ? 2 ** 60 : "1") } } })() }}',
 		'{"a":"1"}',
@@ -153,7 +152,6 @@ test.each<[string, object, string]>([
 		node: { onError: 'continueErrorOutput' },
 	});
 	const message = `The credential's ${name} can't be used`;
-	const messages = [0, 1].map((item) => ({ message: `${message} [item ${item}]` }));
-	expect(failures).toMatchObject(messages);
+	expect(failures).toMatchObject([0, 1].map((item) => ({ message: `${message} [item ${item}]` })));
 	expect(sent()).toEqual([]);
 });
