@@ -2,16 +2,15 @@ import { inspect } from 'node:util';
 
 import type { INodeListSearchResult, NodeApiError } from 'n8n-workflow';
 
-import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { type ListSearch, searchList } from '../support/engine.mts';
 import { printed } from '../support/environment.mts';
 import { byId } from '../support/parameters.mts';
 import { json } from '../support/rawServer.mts';
-import { useRawService, useSandbox } from '../support/service.mts';
+import { useRawService } from '../support/service.mts';
 
 /** The lists in n8n's editor from which users pick a user or a resume. */
 
-const PRIVATE_KEY = SANDBOX_KEYS.live;
+const PRIVATE_KEY = 'private-key-of-pickers';
 const WEBHOOK_SECRET = 'whsec-of-the-tests';
 
 const resumesOf = (listUserId: unknown): Partial<ListSearch> => ({
@@ -20,19 +19,16 @@ const resumesOf = (listUserId: unknown): Partial<ListSearch> => ({
 });
 
 let answer: unknown;
-const service = useRawService(() => answer, PRIVATE_KEY);
-const { credential: sandboxCredential, sandbox, sent } = useSandbox();
+const { credential: own, sent } = useRawService(() => answer, PRIVATE_KEY);
 
 /** @param rest in place of the search of all users */
-const pick = ({ credential = service.credential(), ...rest }: Partial<ListSearch> = {}) =>
+const pick = ({ credential = own(), ...rest }: Partial<ListSearch> = {}) =>
 	searchList({
 		method: 'searchUsers',
 		parameters: { resource: 'user', operation: 'get' },
 		credential: { ...credential, webhookSecret: WEBHOOK_SECRET },
 		...rest,
 	});
-const pickInSandbox = (rest: Partial<ListSearch> = {}) =>
-	pick({ credential: sandboxCredential(), ...rest });
 const valuesOf = ({ results }: INodeListSearchResult) => results.map(({ value }) => value);
 
 /** Returns what n8n hands to its editor of an error (`sendErrorResponse` in n8n/src/response-helper.ts). */
@@ -45,31 +41,28 @@ async function shownError(result: Promise<INodeListSearchResult>) {
 	return { message, description: description ?? '', httpCode };
 }
 
-test('users have their name and email address, and come with one request', async () => {
-	const { results, paginationToken } = await pickInSandbox();
-	expect([results.length, paginationToken]).toEqual([60, undefined]);
-	const name = 'Emma Larsen · emma.larsen@example.com';
-	expect(results[0]).toEqual({ name, value: 'user-001' });
+const USERS = [
+	{ id: 'user-1', name: 'Emma Larsen', email: 'emma@example.com' },
+	{ id: 'user-2', name: 'Noah', email: 'noah@example.com' },
+];
+test.each([
+	['', ['user-1', 'user-2']],
+	[' emma LARSEN', ['user-1']],
+	['emma@', ['user-1']],
+	['user-2', ['user-2']],
+	['nobody', []],
+])('the text %j is searched for in names, email addresses and IDs', async (filter, values) => {
+	answer = { status: 'success', data: { users: USERS } };
+	const result = await pick({ filter });
+	expect([valuesOf(result), result.paginationToken]).toEqual([values, undefined]);
 	expect(sent()).toEqual(['GET /v1/users']);
 });
 
-test.each([
-	[' emma LARSEN', ['user-001']],
-	['emma.larsen@', ['user-001']],
-	['user-001', ['user-001']],
-	['nobody', []],
-])('the text %j is searched for in names, email addresses and IDs', async (filter, values) => {
-	expect(valuesOf(await pickInSandbox({ filter }))).toEqual(values);
-});
-
-test('resumes of a user have their title', async () => {
-	const picked = { __rl: true, mode: 'list', value: 'user-003' };
-	const { results } = await pickInSandbox(resumesOf(picked));
-	const sql = 'SELECT title AS name, id AS value FROM resumes WHERE user_id = ?';
-	const resumes = sandbox().database.prepare(sql).all('user-003');
-	expect(resumes.length).toBeGreaterThan(0);
-	expect(results).toEqual(resumes.map((one) => ({ ...one })));
-	expect(sent()).toEqual(['GET /v1/user/user-003/resumes']);
+test("a resume has its title, and its user's ID is not taken for its own", async () => {
+	answer = { data: [{ userId: 'u', resumeId: 'r', title: 'CV' }] };
+	const { results } = await pick(resumesOf({ __rl: true, mode: 'list', value: 'a/b' }));
+	expect(results).toEqual([{ name: 'CV', value: 'r' }]);
+	expect(sent()).toEqual(['GET /v1/user/a%2Fb/resumes']);
 });
 
 test.each([
@@ -78,7 +71,7 @@ test.each([
 	[byId('..'), "'Resumes of User' is not an ID", 'Nothing was sent'],
 ])('resumes need a user to be picked first: %j', async (user, message, text) => {
 	const description = expect.stringContaining(text) as string;
-	const shown = await shownError(pickInSandbox(resumesOf(user)));
+	const shown = await shownError(pick(resumesOf(user)));
 	expect(shown).toEqual({ message, description, httpCode: null });
 	expect(sent()).toEqual([]);
 });
@@ -94,7 +87,7 @@ test('a long list comes in pages, each with one request, and is searched whole',
 	expect(rest.paginationToken).toBeUndefined();
 	const values = [...results, ...rest.results].map(({ value }) => value);
 	expect(values).toEqual(Array.from({ length: 2_000 }, (_, id) => String(id)));
-	expect(service.sent()).toHaveLength(2);
+	expect(sent()).toHaveLength(2);
 	expect(valuesOf(await pick({ filter: 'user 1321' }))).toEqual(['1321']);
 });
 
@@ -107,11 +100,6 @@ test.each<[user: object, name: string, value: string]>([
 ])('a user %j is offered as %j', async (user, name, value) => {
 	answer = [user];
 	expect((await pick()).results).toEqual([{ name, value }]);
-});
-
-test("the ID of a resume's user is not taken for the resume's", async () => {
-	answer = { data: [{ userId: 'u', resumeId: 'r', title: 'CV' }] };
-	expect((await pick(resumesOf(byId('u')))).results).toEqual([{ name: 'CV', value: 'r' }]);
 });
 
 const KEY_BACK = { status: 'error', errorCode: 'E-1', errorMessage: `bad key ${PRIVATE_KEY}` };

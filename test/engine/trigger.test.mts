@@ -1,4 +1,4 @@
-import type { ICredentialDataDecryptedObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { ways } from '../support/proofs.mts';
 import { createTrigger, type Delivery } from '../support/trigger.mts';
@@ -90,21 +90,18 @@ test.each<[id: string, way: string, secrets: Array<[secret: unknown, older?: unk
 	}
 });
 
-test.each(Object.keys(ways))(
-	'%s: an older secret that is not a text lets nobody in',
-	async (way) => {
-		for (const olderWebhookSecret of [null, true, 0, {}]) {
-			const own = { ...credential, olderWebhookSecret } as ICredentialDataDecryptedObject;
-			const trigger = await createTrigger(ways[way]!.parameters, own);
-			for (const guess of ['null', 'true', '0', '[object Object]']) {
-				// Not a secret of Standard Webhooks, whose library refuses to sign with it.
-				const secret = way === 'standardWebhooks' ? btoa(guess) : guess;
-				expect((await trigger.receive(genuine(way, secret))).status).toBe(401);
-			}
-			expect((await trigger.receive(genuine(way))).status).toBe(200);
+test('an older secret that is not a text lets nobody in', async () => {
+	for (const olderWebhookSecret of [null, true, 0, {}]) {
+		const trigger = await createTrigger(byHeader, {
+			...credential,
+			olderWebhookSecret: olderWebhookSecret!,
+		});
+		for (const guess of ['null', 'true', '0', '[object Object]', '']) {
+			expect((await trigger.receive(genuine('header', guess))).status).toBe(401);
 		}
-	},
-);
+		expect((await trigger.receive(genuine())).status).toBe(200);
+	}
+});
 
 const [key, secret, older] = ['live-key/0123456789+', 'a-webhook-secret', 'whsec_bXVsdGlwbGU='];
 const own = { privateKey: key, webhookSecret: ` ${secret} `, olderWebhookSecret: older };
@@ -143,22 +140,6 @@ test('a secret in its own header is not shown, however short it is', async () =>
 	const headers = { 'x-proof': 'short', 'x-id': '1' };
 	const { items } = await trigger.receive({ body, headers });
 	expect(items).toMatchObject([{ headers: { 'x-proof': '[hidden]', 'x-id': '1' } }]);
-});
-
-test('secrets of 16 KB are hidden, and do not keep a stranger or the service waiting', async () => {
-	const [key, secret, older] = ['k\\', 's"', 'o€'].map((text) => text.repeat(8_192));
-	const long = { privateKey: key!, webhookSecret: secret!, olderWebhookSecret: older! };
-	const trigger = await createTrigger(ways.hmac!.parameters, long);
-	const payload = JSON.stringify({ event: key, data: `${secret} ${older}`.repeat(20), id: older });
-	const start = performance.now();
-	const delivery = { body: Buffer.from(payload), headers: {} };
-	const stranger = await trigger.receive(delivery);
-	const headers = ways.hmac!.prove(older!, payload, 0);
-	const { items } = await trigger.receive({ ...delivery, headers });
-	expect(performance.now() - start).toBeLessThan(2_000);
-	expect([stranger.status, stranger.items]).toEqual([401, undefined]);
-	const data = { event: '[hidden]', data: '[hidden] [hidden]'.repeat(20), id: '[hidden]' };
-	expect(items).toMatchObject([{ event: '[hidden]', deliveryIdSource: 'bodyHash', data }]);
 });
 
 test('an event that is not selected starts nothing, and the log has a bounded part of its name', async () => {

@@ -139,15 +139,12 @@ test('a key of digits is not shown as a number', async () => {
 	]);
 });
 
-test('secrets of 16 KB neither stop a run nor are shown', async () => {
+test('a key and a secret of many characters do not stop a run, and are not shown', async () => {
 	const webhookSecret = 's\\'.repeat(8_000);
 	const own = { ...credential(), privateKey: 'k\\'.repeat(3_500), webhookSecret };
 	answer = success({ plan_id: 'pro', echo: webhookSecret, header: `Bearer ${own.privateKey}` });
 	const { items } = await run(upgrade, { credential: own });
 	expect(items).toEqual([{ plan_id: 'pro', echo: '[hidden]', header: 'Bearer [hidden]' }]);
-	answer = failure({ errorCode: 'E', errorMessage: `no ${own.privateKey}` });
-	const { error } = await run(upgrade, { credential: own });
-	expect(error?.message).toBe('The service answered: no [hidden] (E)');
 });
 
 test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
@@ -168,41 +165,29 @@ test('a preview does not show a secret', async () => {
 	expect(items).toMatchObject([{ preview: true, body: { planId: 'x[hidden]' } }]);
 });
 
-type Base = { token?: string; data?: { users?: object[] } };
-const BASES: Array<[string, INodeParameters, Base]> = [
-	['user', userGet('1'), { data: { id: 1, status: 'active', email } as object }],
-	['list', getUsers, { data: { users: [{ id: 1 }, { id: 2, status: 'error' }] } }],
-	['upgrade', upgrade, { data: { status: 'active', plan_id: 'pro', created: 1 } as object }],
-	['token', getToken, { token: 'a.b.c' }],
+/** Properties that the service may add, under names that could be mistaken. */
+const ADDED = {
+	...{ message: 'm', errors: [], code: 1, success: false, state: 'error', url: 'x', type: 7 },
+	...{ meta: { page: 1 }, items: ['a'], results: [{ id: 9 }], details: { data: { id: 9 } } },
+};
+const USERS = [
+	{ ...ADDED, id: 1 },
+	{ id: 2, status: 'error' },
 ];
-const reserved = ['data', 'status', 'users', 'token', '__proto__', 'error'];
-const name = fc.string({ minLength: 1 }).filter((one) => !reserved.includes(one));
-const harmless = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
-const addedTo = (value: fc.Arbitrary<unknown>) => fc.dictionary(name, value, { maxKeys: 4 });
-/** Beside `data`, anything. Within `data`, a second list of records would be ambiguous. */
-const beside = addedTo(fc.oneof(harmless, fc.array(harmless), fc.array(addedTo(harmless))));
-const within = addedTo(fc.oneof(harmless, fc.array(harmless), addedTo(harmless)));
+const USER = { id: 1, status: 'active', email };
+const PLAN = { status: 'active', plan_id: 'pro', created: 1 };
 
-test.each(BASES)(
-	'properties that the service adds leave the items of a %s as they are',
-	async (_, parameters, { data, ...rest }) => {
-		answer = { status: 'success', ...rest, data };
-		const { items: expected } = await run(parameters);
-		expect(expected.length).toBeGreaterThan(0);
-		const property = fc.asyncProperty(beside, within, within, async (more, inner, record) => {
-			const users = data?.users?.map((user) => ({ ...record, ...user }));
-			const extended = data && { data: { ...inner, ...data, ...(users && { users }) } };
-			answer = { ...more, status: 'success', ...rest, ...extended };
-			const { items } = await run(parameters);
-			expect(items).toMatchObject(expected);
-			expect(items).toHaveLength(expected.length);
-			// A property that is added to the record, or beside it, is in the item.
-			const added = users ? record : { ...more, ...(data && inner) };
-			expect(Object.keys(items[0]!)).toEqual(expect.arrayContaining(Object.keys(added)));
-		});
-		await fc.assert(property, { numRuns: 60 });
+test.each<[string, INodeParameters, body: object, items: object[]]>([
+	['user', userGet('1'), { data: { ...ADDED, ...USER } }, [{ ...ADDED, ...USER }]],
+	['list', getUsers, { data: { ...ADDED, users: USERS } }, USERS],
+	['upgrade', upgrade, { data: PLAN }, [{ ...ADDED, ...PLAN }]],
+	['token', getToken, { token: 'a.b.c' }, [{ ...ADDED, token: 'a.b.c' }]],
+])(
+	'properties that the service adds to a %s are in its items',
+	async (_, parameters, body, items) => {
+		answer = { ...ADDED, status: 'success', ...body };
+		expect((await run(parameters)).items).toEqual(items);
 	},
-	60_000,
 );
 
 test("a record's own status and data stay in the item", async () => {

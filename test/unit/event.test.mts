@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 
-import fc from 'fast-check';
-
 import {
 	type EventItem,
 	isSelected,
@@ -9,7 +7,6 @@ import {
 	SECTION_SAVED,
 } from '../../nodes/ResumeManagementTrigger/event.ts';
 import type { Settings } from '../../nodes/ResumeManagementTrigger/settings.ts';
-import { parseJson } from '../../nodes/shared/json.ts';
 import { secretsOf } from '../../nodes/shared/secrets.ts';
 
 const KEY = 'live-key-0123456789';
@@ -72,20 +69,12 @@ test.each<[payload: object, paths?: object]>([
 	expect(idOf(read(payload, SIGNED, paths))).toEqual(['msg_1', 'header']);
 });
 
-test('the payload is not changed, and its body is the ID', () => {
-	fc.assert(
-		fc.property(fc.jsonValue(), (one) => {
-			const body = JSON.stringify({ one });
-			expect(readBody(body)).toEqual({
-				event: SECTION_SAVED,
-				deliveryId: hashOf(body),
-				deliveryIdSource: 'bodyHash',
-				receivedAt: '2026-11-21T12:00:00.000Z',
-				// A number that JavaScript would round is a text.
-				data: (parseJson(body) as { value: unknown }).value,
-			});
-		}),
-	);
+test('the payload is not changed, and the hash of its body is the ID', () => {
+	const data = { text: 'é', list: [1.5, null, { '': true }], $error: {}, toString: [] };
+	const body = JSON.stringify(data);
+	const receivedAt = '2026-11-21T12:00:00.000Z';
+	const id = { deliveryId: hashOf(body), deliveryIdSource: 'bodyHash' };
+	expect(readBody(body)).toEqual({ event: SECTION_SAVED, ...id, receivedAt, data });
 });
 
 const CHARACTERS = "The body's characters can't be read.";
@@ -111,15 +100,11 @@ test.each<[string | Buffer, string, string | object]>([
 const TOO_LARGE = 'The body has too many values or levels.';
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 const list = (piece: string, count: number) => `[${Array(count).fill(piece).join()}]`;
-const names = (count: number) =>
-	`{${Array.from({ length: count }, (_, one) => `"${one}":0`).join()}}`;
 test.each<[string, string, string]>([
 	['500 levels', nested(500), 'bodyHash'],
 	['501 levels', nested(501), TOO_LARGE],
 	['249,999 numbers that JavaScript can not hold', list('1e999', 249_999), 'bodyHash'],
 	['250,002 numbers', list('0', 250_002), TOO_LARGE],
-	['200,000 names', names(200_000), 'bodyHash'],
-	['300,000 names', names(300_000), TOO_LARGE],
 	['one long text', JSON.stringify(['x,'.repeat(300_000)]), 'bodyHash'],
 ])('a body of %s', (_, body, expected) => {
 	const event = readBody(body);

@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-
 import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/output/fileName.ts';
 
 const read = (header: string) => readDisposition({ 'content-disposition': header });
@@ -42,28 +40,13 @@ test.each([
 	['a\u202efdp.exe', 'afdp.exe'],
 	['\u200d', ''],
 	['e\u0301.pdf', '\u00e9.pdf'],
+	['a\0<b>:"c"|\n?\u2028*\ud83d\udcbc\ud83d.pdf', 'abc💼.pdf'],
+	['\u200d.👩\u200d💻 \u200d', '👩\u200d💻'],
+	[`${'x'.repeat(250)} ${'y'.repeat(9)}.pdf`, `${'x'.repeat(250)}.pdf`],
+	['\u0301'.repeat(300), '\u0301'.repeat(127)],
 	[`${'漢'.repeat(200)}.pdf`, `${'漢'.repeat(83)}.pdf`],
 	[`${'x'.repeat(250)}💼.pdf`, `${'x'.repeat(250)}.pdf`],
 	[`${'x'.repeat(100_000)}.docx`, `${'x'.repeat(250)}.docx`],
 ])('the safe file name of %j is %j', (name, safe) => {
 	expect(safeFileName(name)).toBe(safe);
-});
-
-const parts = fc.constantFrom(
-	...['a', '.', ' ', '/', '\\', '\0', '\n', '"', '<', '|', 'é', 'e\u0301', '漢', '💼', '\ud83d'],
-	...['\udcbc', '👩\u200d💻', '\u200d', '\u202e', '\u2028', '.pdf', 'x'.repeat(100)],
-	...['💼'.repeat(60), '🇨🇭', '\u0301'.repeat(300)],
-);
-const names = fc.oneof(fc.string({ unit: parts }), fc.string({ unit: 'binary', maxLength: 400 }));
-
-test('a safe file name has at most 255 bytes, no half character, and nothing that a file system refuses', () => {
-	const property = fc.property(names, (name) => {
-		const safe = safeFileName(name);
-		expect(Buffer.byteLength(safe)).toBeLessThanOrEqual(255);
-		expect(safe.isWellFormed()).toBe(true);
-		expect(safe).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}<>:"|?*/\\\u202e]/u);
-		expect(safe).not.toMatch(/^[.\s]|[.\s]$/);
-		expect(safeFileName(safe)).toBe(safe);
-	});
-	fc.assert(property, { numRuns: 2_000 });
 });

@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-
 import {
 	type Delivery,
 	rejection,
@@ -44,27 +42,23 @@ describe.each(Object.keys(ways))('%s', (way) => {
 
 	test('refuses a proof that is truncated, too long or any other text', () => {
 		const [name, proof] = Object.entries(genuine(way)).at(-1) as [string, string];
-		const isGenuine = (text: string) => [proof, proof.replace(/=$/, '')].includes(text.trim());
-		const texts = fc.oneof(fc.string(), fc.constantFrom(proof.slice(0, -2), `${proof}00`));
-		const property = fc.property(texts, (text) => {
-			fc.pre(!isGenuine(text));
-			return judge(settings, { ...genuine(way), [name]: text }) !== undefined;
-		});
-		fc.assert(property);
+		for (const text of [proof.slice(0, -2), proof.slice(1), `${proof}00`, 'x', 'sha256=', 'v1,']) {
+			expect([text, judge(settings, { ...genuine(way), [name]: text })]).toEqual([text, wrong]);
+		}
 	});
 
-	test('accepts a signature for its body and its time only', () => {
-		const bodies = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }));
-		const offsets = fc.oneof(fc.integer({ min: -600, max: 600 }), fc.constantFrom(-301, 300, 301));
-		const property = fc.property(bodies, bodies, offsets, (body, other, offset) => {
-			const headers = ways[way]!.prove(SECRET, body, NOW + offset);
-			const isTimely = way !== 'standardWebhooks' || Math.abs(offset) <= 300;
-			const isSame = body === other || way === 'header';
-			expect(judge(settings, headers, body)).toBe(isTimely ? undefined : UNTIMELY);
-			if (isTimely) expect(judge(settings, headers, other)).toBe(isSame ? undefined : WRONG);
-		});
-		fc.assert(property);
-	});
+	test.each(['', 'Müller 完了', BODY])(
+		'accepts a signature for its body and its time only: %j',
+		(body) => {
+			for (const offset of [-301, -300, 0, 300, 301]) {
+				const headers = ways[way]!.prove(SECRET, body, NOW + offset);
+				const isTimely = way !== 'standardWebhooks' || Math.abs(offset) <= 300;
+				expect(judge(settings, headers, body)).toBe(isTimely ? undefined : UNTIMELY);
+				const other = way === 'header' ? undefined : WRONG;
+				if (isTimely) expect(judge(settings, headers, `${body} `)).toBe(other);
+			}
+		},
+	);
 });
 
 test('a signature is of the bytes of a body, with any text as its key', () => {
