@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { INodeParameters } from 'n8n-workflow';
 import { stringify } from 'flatted';
 
@@ -8,7 +7,7 @@ import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 import { SPELLINGS } from '../support/spellings.mts';
 
-/** The second promise over random answers: no secret is repeated, and nothing is dropped or mistaken. */
+/** Answers are truthful: no secret is shown, and nothing is dropped or mistaken. */
 
 const KEY = 'sk_live_Zq/9+"x\\7~';
 const email = 'a@example.com';
@@ -27,69 +26,61 @@ async function recorded(parameters: INodeParameters, own: object = {}, onError =
 
 const success = (data: object, more = {}) => ({ status: 'success', data, ...more });
 const failure = (texts: object) => ({ status: 'error', ...texts });
-const attached = (name: string) => ({ 'Content-Disposition': `attachment; ${name}` });
-const file = (headers: object, type = 'application/pdf') =>
-	[{ 'Content-Type': type, ...headers }, '%PDF-1.7'] as const;
+const file = (name: string, type = 'application/pdf') =>
+	http(200, { 'Content-Type': type, 'Content-Disposition': `attachment; ${name}` }, '%PDF-1.7');
 
-/** Bodies of an answer that repeats a text. */
-const BODIES: Record<string, (text: string) => unknown> = {
-	errorCode: (errorCode) => failure({ errorCode }),
-	errorMessage: (errorMessage) => failure({ errorCode: 'E', errorMessage }),
-	name: (text) => success({ plan_id: 'value', [text]: 1, users: [{ [text]: 1, email }] }),
-	value: (text) =>
+/** Bodies that repeat a text, and headers beside an error. */
+const PLACES: Record<string, (text: string) => unknown> = {
+	'an error code': (errorCode) => failure({ errorCode }),
+	'an error': (errorMessage) => failure({ errorCode: 'E', errorMessage }),
+	'a name': (text) => success({ plan_id: 'v', [text]: 1, users: [{ [text]: 1, email }] }),
+	'a value': (text) =>
 		success({ plan_id: text, users: [text, 2].map((id) => ({ id, email })) }, { token: text }),
-	nested: (text) => success({ plan_id: 'value', users: [{ a: [{ b: [text] }] }] }),
-	text: (text) => `<html>${text}</html>`,
+	'a nested value': (text) => success({ plan_id: 'v', users: [{ a: [{ b: [text] }] }] }),
+	'a web page': (text) => `<html>${text}</html>`,
+	'a header': () => failure({ errorCode: 'E' }),
 };
-/** Headers that repeat a text, with the body. */
-const HEADERS: Record<string, (text: string) => readonly [object, body: string]> = {
-	fileName: (text) => file(attached(`filename*=UTF-8''${encodeURIComponent(text)}.pdf`)),
-	type: (text) => file({}, `application/${text.slice(7, -6)}`),
-	header: (text) => [
-		{ 'X-Echo': text, Location: `/v1/${text}` },
-		JSON.stringify(failure({ errorCode: 'E' })),
-	],
-};
-const answers = fc.record({
-	operation: fc.nat(100),
-	onError: fc.constantFrom('continueRegularOutput', 'stopWorkflow'),
-	status: fc.constantFrom(200, 200, 401, 404, 500, 302),
-	spelling: fc.constantFrom(...Object.keys(SPELLINGS)),
-	escaped: fc.boolean(),
-	place: fc.constantFrom(...Object.keys({ ...BODIES, ...HEADERS })),
-});
+/** Escapes characters of the key, which JSON allows. */
+const escaped = (json: string) =>
+	json.replace(/[Z9q]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+const all = Object.values(SPELLINGS)
+	.map((spell) => spell(KEY))
+	.join(' ');
+const operations = offered().flatMap(({ parameters }) =>
+	'userId' in parameters ? [parameters, { ...parameters, userId: byEmail(email) }] : [parameters],
+);
 
-test('no item, error, execution or log repeats the key that an answer repeats', async () => {
-	const operations = offered().flatMap(({ parameters }) =>
-		'userId' in parameters ? [parameters, { ...parameters, userId: byEmail(email) }] : [parameters],
-	);
-	const property = fc.asyncProperty(answers, async (given) => {
-		const text = `before ${SPELLINGS[given.spelling]!(KEY)} after`;
-		const body = BODIES[given.place]?.(text);
-		let sent = typeof body === 'string' ? body : JSON.stringify(body);
-		if (given.escaped && typeof body === 'object') {
-			sent = sent.replace(/[Z9q]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+test.each(Object.keys(PLACES))(
+	'the key in %s is not in an item, an error or the log',
+	async (place) => {
+		const content = PLACES[place]!(`before ${all} after`);
+		const body = typeof content === 'string' ? content : JSON.stringify(content);
+		const echo: Record<string, string> = { 'X-Echo': all, Location: `/v1/${all}` };
+		const headers = place === 'a header' ? echo : {};
+		const answers: unknown[] = [200, 302, 404].map((status) =>
+			http(status, headers, escaped(body)),
+		);
+		answers.push(http(200, headers, body), file(`filename*=UTF-8''${encodeURIComponent(all)}`));
+		for (const parameters of operations) {
+			for (const [index, given] of answers.entries()) {
+				answer = given;
+				const onError = index % 2 ? 'stopWorkflow' : 'continueRegularOutput';
+				const seen = await recorded(parameters, {}, onError);
+				for (const [spelling, spell] of Object.entries(SPELLINGS)) {
+					const needle = spell(KEY).slice(0, spelling.startsWith('base64') ? -6 : undefined);
+					const found = seen.includes(needle) || seen.includes(JSON.stringify(needle).slice(1, -1));
+					expect([spelling, found]).toEqual([spelling, false]);
+				}
+			}
 		}
-		const [headers, fileBody] = HEADERS[given.place]?.(text) ?? [{}, sent];
-		answer = http(given.status, headers as Record<string, string>, fileBody);
-		const parameters = operations[given.operation % operations.length]!;
-		const seen = await recorded(parameters, {}, given.onError);
-		for (const [spelling, write] of Object.entries(SPELLINGS)) {
-			const needle = write(KEY).slice(0, spelling.startsWith('base64') ? -6 : undefined);
-			const found = seen.includes(needle) || seen.includes(JSON.stringify(needle).slice(1, -1));
-			expect([spelling, found]).toEqual([spelling, false]);
-		}
-	});
-	await fc.assert(property, { numRuns: 500 });
-}, 120_000);
+	},
+	60_000,
+);
 
 const privateKey = 'sk_live_0123456789abcdef';
 const cutAt = (length: number) => 'x'.repeat(length - privateKey.length + 1) + privateKey;
 const upperCase = privateKey.toUpperCase();
 const withComma = 'sk_live_0123456789abc,def';
-const pdf = (...given: Parameters<typeof file>) =>
-	http(200, ...(file(...given) as [never, string]));
-
 test.each<[string, INodeParameters, given: unknown, own?: object]>([
 	['an error that is cut', userGet('1'), failure({ errorMessage: cutAt(979) })],
 	['a status that is cut', upgrade, { status: cutAt(200) }],
@@ -101,11 +92,11 @@ test.each<[string, INodeParameters, given: unknown, own?: object]>([
 		failure({ errorCode: `error code: ${withComma}, contact us` }),
 		{ privateKey: withComma },
 	],
-	['a file name that is cut', download, pdf(attached(`filename="${cutAt(255)}"`))],
+	['a file name that is cut', download, file(`filename="${cutAt(255)}"`)],
 	[
 		'a file name with characters that are left out',
 		download,
-		pdf(attached(`filename="${[...privateKey].join(':')}"`)),
+		file(`filename="${[...privateKey].join(':')}"`),
 	],
 	[
 		'a secret without its blanks',
@@ -116,7 +107,7 @@ test.each<[string, INodeParameters, given: unknown, own?: object]>([
 	[
 		'the type of a file, in lower case',
 		download,
-		pdf({}, `application/${upperCase}`),
+		file('', `application/${upperCase}`),
 		{ privateKey: upperCase },
 	],
 ])('%s does not show a part of the key', async (_, parameters, given, own = { privateKey }) => {
