@@ -51,8 +51,13 @@ const CREATE = { resource: 'resume', operation: 'create', userId: byId('1') };
 const CONNECT = { ...getToken, operation: 'connect' };
 
 test.each<[string, object, own: object, message: string]>([
-	['Upgrade', upgrade, { data: { plan_id: 'basic' } }, 'its subscription is not of the requested'],
-	['Upgrade', upgrade, { data: [] }, 'it has no subscription'],
+	[
+		'Upgrade to another plan',
+		upgrade,
+		{ data: { plan_id: 'basic' } },
+		'its subscription is not of the requested',
+	],
+	['Upgrade without a plan', upgrade, { data: [] }, 'it has no subscription'],
 	['Get Token', getToken, { token: ' ' }, 'it has no token'],
 	['Connect', CONNECT, { token: undefined }, 'it has no token'],
 	['Create', CREATE, { status: 'created' }, 'its status is "created"'],

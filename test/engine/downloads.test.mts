@@ -9,7 +9,7 @@ import { useRawService } from '../support/service.mts';
 
 /**
  * Responses to a download: those of the service, and those of the host that the service links to, which can be
- * anybody's. Where a JSON answer has its file: test/unit/fileTypes.test.mts. File names: test/unit/fileNames.test.mts.
+ * anybody's. The file in a JSON answer: test/unit/fileTypes.test.mts. File names: test/unit/fileNames.test.mts.
  */
 
 const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;

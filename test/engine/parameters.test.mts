@@ -58,7 +58,10 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	"'Plan ID' is empty": [{ ...upgrade, planId: ' ' }],
 	"'Plan ID' holds a number whose digits were lost": [{ ...upgrade, planId: lost }],
 	"'Send Once Key' holds a number whose digits were lost": [{ ...upgrade, sendOnceKey: lost }],
-	"'Send Once Key' is empty": [{ ...upgrade, sendOnceKey: '={{ $json.missing }}' }],
+	"'Send Once Key' is empty": ['={{ $json.missing }}', '={{ "" }}'].map((sendOnceKey) => ({
+		...upgrade,
+		sendOnceKey,
+	})),
 	"'Preview' is neither true nor false": UNDECIDED.map((one) => ({
 		...upgrade,
 		preview: `=${one}`,

@@ -51,7 +51,7 @@ test('an operation has a schema if the OpenAPI document shows its answer', async
 	const files = readdirSync(join(folder, 'v1.0.0'), { recursive: true, encoding: 'utf8' });
 	expect(files.filter((file) => file.endsWith('.json')).sort()).toEqual(shown.sort());
 	expect(Object.keys(outputs).sort()).toEqual(shown.sort());
-	// n8n's editor asks for it by the node's version.
+	// n8n's editor asks for the folder or file of the node's version.
 	expect(readdirSync(folder)).toEqual(['v1.0.0']);
 	expect(readdirSync(folderOf('ResumeManagementTrigger'))).toEqual(['v1.1.0.json']);
 });

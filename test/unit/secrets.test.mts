@@ -19,7 +19,7 @@ test('a secret is hidden in each spelling, with any text around it', () => {
 	fc.assert(property, { numRuns: 3_000 });
 });
 
-test('no part of a secret is left where a text is cut', () => {
+test('no part of a secret is left in a text that is cut', () => {
 	const position = fc.nat(300);
 	const property = fc.property(secret, position, position, fc.nat(5), (key, at, cut, times) => {
 		const text = `${'_'.repeat(at)}${key.repeat(times)} ${key}`;
