@@ -27,9 +27,10 @@ const changesItLater: Helper = async function (...values) {
 	return { ...(await getDecrypted.apply(this, values)), privateKey: 'private-key-later' };
 };
 const makesTwoCalls: Helper = async function (...values) {
+	const data = await getDecrypted.apply(this, values);
 	const { expression } = values[6]!.workflow;
 	expression.getParameterValue('x', null, 0, 0, 'Source', [], 'manual', {});
-	return await getDecrypted.apply(this, values);
+	return data;
 };
 const makesNoCall: Helper = async function () {
 	this.reads++;

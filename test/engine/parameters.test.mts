@@ -26,9 +26,9 @@ const lost = '={{ $json.lost }}';
 
 const create = { resource: 'resume', operation: 'create', userId: byId('1') };
 const json = (jsonBody: string): INodeParameters => ({ specifyBody: 'json', jsonBody });
-const query = (name: string, value = 'x'): INodeParameters => ({
+const query = (...names: string[]): INodeParameters => ({
 	...userGet('1'),
-	options: { queryParameters: { parameter: [{ name, value }] } },
+	options: { queryParameters: { parameter: names.map((name) => ({ name, value: 'x' })) } },
 });
 const listOf = (pagination: INodeParameters): INodeParameters => ({
 	...getUsers,
@@ -71,6 +71,7 @@ const REFUSED: Record<string, INodeParameters[]> = {
 		options: { allowRepeatedUpgrades: `=${one}` },
 	})),
 	"'Query Parameters' has an entry without a name": [query('')],
+	"'Query Parameters' has two entries named 'a'": [query('a', 'b', ' a ')],
 	"'Body Fields' has an entry without a name": [{ ...create, ...bodyField(' ', 'x') }],
 	"'Body Fields' has two entries named 'email'": [OWN_EMAIL],
 	"'Body Fields: v' holds a number whose digits were lost": [field(lost)],
