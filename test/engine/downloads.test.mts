@@ -169,7 +169,7 @@ const NOT_FOLLOWED = "The file's link can't be followed";
 const SECRET =
 	"The file's link holds a secret of the credential, and was not followed, to keep the secret safe";
 const NO_TLS = "No secure connection to the file's host could be made";
-const NOT_200 = 'The service answered with HTTP 304 in place of 200';
+const not200 = (status: number) => `The service answered with HTTP ${status} in place of 200`;
 const at = (Location: string) => () => http(302, { Location });
 test.each<[string, () => Answer, message: string]>([
 	['data in a link', at('data:application/pdf;base64,AAAA'), NOT_FOLLOWED],
@@ -179,7 +179,8 @@ test.each<[string, () => Answer, message: string]>([
 	['a redirect with the key', () => at(link(`/cv?key=${PRIVATE_KEY}`))(), SECRET],
 	['a link with the key', () => json({ url: link(`/cv?key=${PRIVATE_KEY}`) }), SECRET],
 	['a circle', at('/again'), "The file's host redirected the request too often"],
-	['304', () => http(304, { Location: '/cv' }), NOT_200],
+	['203', () => http(203, PDF, FILE), not200(203)],
+	['304', () => http(304, { Location: '/cv' }), not200(304)],
 	['206', () => http(206, PDF, FILE), 'Only a part of the file was sent (HTTP 206)'],
 	['a host that refuses', at('http://127.0.0.1:1/cv'), "Could not connect to the file's host"],
 	['an unknown host', at('http://no.invalid'), "The host name of the file's host is not known"],
