@@ -99,9 +99,17 @@ test.each<[Headers, object, file: object]>([
 	expect(stored(await download(options as never))).toMatchObject(file);
 });
 
-test.each<Headers>([{}, ATTACHED])('File Path leads to a text, with %j', async (headers) => {
-	answer = json({ a: 'Nathan Doe\nEngineer' }, 200, headers);
-	expect(stored(await download({ filePath: 'a' })).text).toBe('Nathan Doe\nEngineer');
+test('File Path leads to a text, or to a link to a text, but not a redirect', async () => {
+	const text = 'Nathan Doe\nEngineer';
+	hosted = ok({}, `<p>${text}</p>`);
+	for (const headers of [{}, ATTACHED]) {
+		answer = json({ a: text }, 200, headers);
+		expect(stored(await download({ filePath: 'a' })).text).toBe(text);
+	}
+	answer = json({ a: link() });
+	expect(stored(await download({ filePath: 'a' })).text).toBe(`<p>${text}</p>`);
+	answer = redirected();
+	expect(failed(await download({ filePath: 'a' }))).toBe(HOSTED_TEXT);
 });
 
 const ERROR = { status: 'error', errorCode: 'resume-4', errorMessage: 'resume is gone' };
@@ -288,10 +296,12 @@ test("the time that n8n's store takes does not count for the timeout", async () 
 		await new Promise((resolve) => setTimeout(resolve, 700));
 		return await store.apply(this, all);
 	});
-	answer = ok(PDF, FILE.repeat(10_000));
-	const result = await download({ timeout: 300 });
+	hosted = ok(PDF, FILE.repeat(10_000));
+	for (const way of [hosted, linked()]) {
+		answer = way;
+		expect(stored(await download({ timeout: 300 })).text).toBe(FILE.repeat(10_000));
+	}
 	slow.mockRestore();
-	expect(stored(result).text).toBe(FILE.repeat(10_000));
 });
 
 const FRAMES: Record<string, (body: Buffer) => Answer> = {
