@@ -177,7 +177,7 @@ test.each<[string, INodeParameters, body: object, items: object[]]>([
 	'properties that the service adds to a %s are in its items',
 	async (_, parameters, body, items) => {
 		answer = { ...ADDED, status: 'success', ...body };
-		expect((await run(parameters)).items).toEqual(items);
+		expect((await run(parameters)).items).toStrictEqual(items);
 	},
 );
 
