@@ -6,7 +6,7 @@ import { byEmail, byId } from '../support/parameters.mts';
 import { http, type RawRequest } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
-/** Users that are named by their email addresses, which the list of users tells the IDs of. */
+/** Users named by email address. Their IDs come from the list of users. */
 
 const USERS = [
 	{ id: 'user-1', email: 'Emma@Example.com', name: 'Emma' },
@@ -17,13 +17,13 @@ const USERS = [
 	'neither',
 ];
 
-/** What the service answers to a list of users. */
+/** Answers a request for the list of users. */
 let list: (request: RawRequest) => unknown;
 beforeEach(() => void (list = () => ({ status: 'success', data: { users: USERS } })));
 const service = useRawService((request) => {
-	const { method, path } = request;
+	const { path } = request;
 	if (path.startsWith('/v1/users')) return list(request);
-	return { status: 'success', data: { path, method, resumes: [{ id: 'r', path }] } };
+	return { status: 'success', data: { path, resumes: [{ id: 'r', path }] } };
 });
 const { credential, requests, sent } = service;
 
@@ -37,15 +37,15 @@ const run = (parameters: INodeParameters, emails: string[], rest: Partial<Engine
 		{ items: emails.map((email) => ({ email })), ...rest },
 	);
 const LIST = 'GET /v1/users';
-const GOES_ON = { onError: 'continueErrorOutput' } as const;
-const [EMMA, NOAH] = ['emma@example.COM', 'NOAH@example.com'] as const;
+const CONTINUES = { node: { onError: 'continueErrorOutput' } } as const;
+const EMMA = 'emma@example.COM';
 
 test('each operation whose path names a user finds the IDs of all items in one list', async () => {
 	const operations = offered().filter(({ path }) => path.includes(':userID'));
 	expect(operations).toHaveLength(3);
 	for (const { method, path, parameters } of operations) {
 		requests.length = 0;
-		const emails = [EMMA, NOAH, 'slash@example.com', 'again@example.com'];
+		const emails = [EMMA, 'NOAH@example.com', 'slash@example.com', 'again@example.com'];
 		const { pairs, error } = await run({ ...parameters, userId, options: {} }, emails);
 		expect([pairs, error]).toEqual([[[0, 1, 2, 3]], undefined]);
 		expect(sent()[0]).toBe(LIST);
@@ -55,125 +55,105 @@ test('each operation whose path names a user finds the IDs of all items in one l
 	}
 });
 
-describe('an address', () => {
-	const email = 'kate@x';
-	const UNKNOWN = { ids: 2, email };
-	const NOBODY = ['No user has this email address', '1 users and 1 email addresses'] as const;
-	const UNCLEAR = [
-		'The user with this email address has no ID in the list',
-		'id, userid,',
-	] as const;
-	const several = (ids: string) =>
-		['Several users have this email address', `with the IDs ${ids}.`] as const;
+const email = 'kate@x';
+const NOBODY = ['No user has this email address', '2 users and 2 email addresses'];
+const NO_ID = ['The user with this email address has no ID in the list', 'id, userid,'];
+const several = (ids: string) => ['Several users have this email address', `the IDs ${ids}.`];
 
-	test.each<[what: string, users: object[], expected: readonly [string, string], key?: string]>([
-		['of nobody', [{ id: 1, email: 'z@x' }], NOBODY],
-		['in another letter that has the same small one', [{ id: 1, email: '\u212Aate@x' }], NOBODY],
-		['without an ID', [{ name: 'Nobody', email }], UNCLEAR],
-		['with an ID that leads elsewhere', [{ id: '..', email }], UNCLEAR],
-		['with two IDs', [{ id: 'right', ID: 'other', email }], UNCLEAR],
-		['with IDs of two things', [{ id: 7, user_id: 42, email }], UNCLEAR],
-		['with an ID in an object', [{ id: { oid: 'right' }, userId: 7, email }], UNCLEAR],
-		['with an ID that holds a secret', [{ id: 'the-secret-key-1', email }], UNCLEAR],
-		['of two users, one unclear', [{ id: 1, email }, UNKNOWN], several('1, (none)')],
-		[
-			'of two users',
-			[
-				{ id: 1, email },
-				{ id: 'x'.repeat(99), email },
-			],
-			several(`1, ${'x'.repeat(64)}`),
-		],
-	])('%s is an error of its item alone', async (_, users, [message, words]) => {
-		list = () => ({ data: [...users, ...(users.length > 1 ? [{ id: 'n', email: NOAH }] : [])] });
-		const description = expect.stringContaining(words) as string;
-		const own = { credential: { ...credential(), privateKey: 'the-secret-key' } };
-		for (const parameters of [get, create]) {
-			requests.length = 0;
-			const emails = users.length > 1 ? [NOAH, email, NOAH] : [email];
-			const { failures, items } = await run(parameters, emails, { node: GOES_ON, ...own });
-			expect(failures).toMatchObject([{ message, description }]);
-			expect(items).toHaveLength(emails.length - 1);
-			expect(sent()).toHaveLength(emails.length);
-		}
-	});
-
-	test.each([
-		[{ id: 'right', _id: 'right', userId: 'right', uuid: 'other' }, 'right'],
-		[{ id: null, user_id: 'right' }, 'right'],
-		[{ id: 7, 'User-ID': '7' }, '7'],
-	])('is clear from %j', async (user, id) => {
-		list = () => [{ ...user, email }];
-		await run(get, [email]);
-		expect(sent()).toEqual([LIST, `GET /v1/user/${id}`]);
-	});
-
-	test.each<[what: string, answer: object]>([
-		['says that there is more', { users: USERS, next: '/users?page=2' }],
-		['is called otherwise', { status: 'success', data: { people: USERS } }],
-	])('is not looked for in a list that %s', async (_, answer) => {
-		list = () => answer;
-		const { error } = await run(create, [EMMA]);
-		expect(error?.message).toMatch(/^The list of users could not be read: The .*list/);
-		expect(error?.description).toMatch(/Users (Pagination|Path)/);
-		expect(sent().filter((request) => request.startsWith('POST'))).toEqual([]);
-	});
+test.each<[what: string, users: object[], expected: string[]]>([
+	['of nobody', [{ id: 1, email: 'z@x' }], NOBODY],
+	['with another letter that has the same small one', [{ id: 1, email: '\u212Aate@x' }], NOBODY],
+	['without an ID', [{ name: 'Nobody', email }], NO_ID],
+	['with an ID that leads elsewhere', [{ id: '..', email }], NO_ID],
+	['with two IDs', [{ id: 'right', user_id: 42, email }], NO_ID],
+	['with an ID in an object', [{ id: { oid: 'right' }, userId: 7, email }], NO_ID],
+	['with an ID that holds a secret', [{ id: 'the-secret-key-1', email }], NO_ID],
+	['of two users, one without an ID', [{ id: 1, email }, { email }], several('1, (none)')],
+	[
+		'of two users',
+		[1, 'x'.repeat(99)].map((id) => ({ id, email })),
+		several(`1, ${'x'.repeat(64)}`),
+	],
+])('an address %s is an error of its item alone', async (_, users, [message, advice]) => {
+	list = () => ({ data: [...users, { id: 'n', email: EMMA }] });
+	const description = expect.stringContaining(advice!) as string;
+	for (const parameters of [get, create]) {
+		requests.length = 0;
+		const { failures, pairs } = await run(parameters, [EMMA, email, EMMA], {
+			...CONTINUES,
+			credential: { ...credential(), privateKey: 'the-secret-key' },
+		});
+		expect(failures).toMatchObject([{ message, description }]);
+		expect(pairs).toEqual([[0, 2], [1]]);
+		expect(sent()).toHaveLength(3);
+	}
 });
 
-describe('the list', () => {
+test.each([
+	[{ id: 'right', _id: 'right', userId: 'right', uuid: 'other' }, 'right'],
+	[{ id: null, user_id: 'right' }, 'right'],
+	[{ id: 7, 'User-ID': '7' }, '7'],
+])('the ID of %j is clear', async (user, id) => {
+	list = () => [{ ...user, email }];
+	await run(get, [email]);
+	expect(sent()).toEqual([LIST, `GET /v1/user/${id}`]);
+});
+
+test.each<[what: string, answer: object, option: string]>([
+	['shows that there is more', { users: USERS, next: '/users?page=2' }, 'Users Pagination'],
+	['has another name', { status: 'success', data: { people: USERS } }, 'Users Path'],
+])('no user is looked for in a list that %s', async (_, answer, option) => {
+	list = () => answer;
+	const { error } = await run(create, [EMMA]);
+	expect(error?.message).toMatch(/^The list of users could not be read: The .*list/);
+	expect(error?.description).toContain(option);
+	expect(sent()).toEqual([LIST]);
+});
+
+const options = {
+	usersPath: 'data.people',
+	usersPagination: { pagination: { parameterName: 'p' } },
+};
+
+test('the list is read page by page with Users Pagination, if an item names a user by email', async () => {
 	const users = Array.from({ length: 25 }, (_, id) => ({ id, email: `user-${id}@example.com` }));
-	const options = {
-		usersPath: 'data.people',
-		usersPagination: { pagination: { parameterName: 'page' } },
+	list = ({ path }) => {
+		const page = Number(path.split('?p=')[1]);
+		const people = users.slice((page - 1) * 10, page * 10);
+		return { status: 'success', data: { people, odd: [{}] } };
 	};
+	await run({ ...get, options }, ['user-3@example.com', 'user-24@example.com']);
+	await run({ ...get, userId: byId('user-1'), options }, ['x']);
+	const pages = [1, 2, 3, 4].map((page) => `${LIST}?p=${page}`);
+	expect(sent()).toEqual([...pages, ...['3', '24', 'user-1'].map((id) => `GET /v1/user/${id}`)]);
+});
 
-	test('is read page by page where that is set', async () => {
-		list = ({ path }) => {
-			const page = Number(new URL(path, 'http://service').searchParams.get('page'));
-			const people = users.slice((page - 1) * 10, page * 10);
-			return { status: 'success', data: { people, odd: [{}] } };
-		};
-		await run({ ...get, options }, ['user-3@example.com', 'user-24@example.com']);
-		const pages = [1, 2, 3, 4].map((page) => `${LIST}?page=${page}`);
-		expect(sent()).toEqual([...pages, 'GET /v1/user/3', 'GET /v1/user/24']);
-	});
+test('a list that may have more pages shows a hint', async () => {
+	list = () => ({ status: 'success', data: USERS });
+	const pagination = { mode: 'cursor', parameterName: 'after', cursorPath: 'next' };
+	const { hints } = await run({ ...get, options: { usersPagination: { pagination } } }, [EMMA]);
+	expect(hints).toEqual([expect.stringContaining("nothing at 'next'")]);
+});
 
-	test('that may not have been read to its end shows the hint', async () => {
-		list = () => ({ status: 'success', data: USERS });
-		const pagination = { mode: 'cursor', parameterName: 'after', cursorPath: 'next' };
-		const parameters = { ...get, options: { usersPagination: { pagination } } };
-		const { hints } = await run(parameters, [EMMA]);
-		expect(hints).toEqual([expect.stringContaining("nothing at 'next'")]);
+test('each account has a list of its own, if the credential depends on the item', async () => {
+	list = ({ headers }) => [{ id: headers.authentication!.split('-')[1], email }];
+	const keys = ['one', 'two', 'one'];
+	const { items } = await service.run(create, {
+		credential: { ...credential(), privateKey: '={{ $json.key }}' },
+		items: keys.map((key) => ({ email, key: `keyof-${key}` })),
 	});
-
-	test('is not read where users are named by ID, whatever its options say', async () => {
-		await run({ ...get, userId: byId('user-1'), options }, ['x']);
-		expect(sent()).toEqual(['GET /v1/user/user-1']);
-	});
-
-	test('is that of each account, where the credential depends on the item', async () => {
-		list = ({ headers }) => ({
-			data: [{ id: headers.authentication!.replace('Bearer key-of-', ''), email: 'a@b' }],
-		});
-		const keys = ['one', 'two', 'one'];
-		const { items } = await service.run(create, {
-			credential: { ...credential(), privateKey: '={{ $json.key }}' },
-			items: keys.map((key) => ({ email: 'a@b', key: `key-of-${key}` })),
-		});
-		expect(items.map(({ path }) => path)).toEqual(keys.map((id) => `/v1/user/${id}/resume`));
-		expect(sent().filter((request) => request === LIST)).toHaveLength(2);
-	});
+	expect(items.map(({ path }) => path)).toEqual(keys.map((id) => `/v1/user/${id}/resume`));
+	expect(sent().filter((request) => request === LIST)).toHaveLength(2);
 });
 
 test('a list that can not be read is an error of each item, after the attempts for one', async () => {
 	list = () => http(503, {});
-	for (const parameters of [get, create]) {
+	const reason = 'The service is not available (HTTP 503)';
+	const failure = { message: `The list of users could not be read: ${reason}`, httpStatus: 503 };
+	for (const [parameters, attempts] of [[get, 1] as const, [create, 3] as const]) {
 		requests.length = 0;
-		const emails = Array<string>(50).fill(EMMA);
-		const { failures } = await run(parameters, emails, { node: GOES_ON });
-		const away = 'The service is not available (HTTP 503)';
-		const failure = { message: `The list of users could not be read: ${away}`, httpStatus: 503 };
-		expect(failures).toMatchObject(emails.map(() => failure));
-		expect(sent()).toEqual(Array(parameters === get ? 1 : 3).fill(LIST));
+		const { failures } = await run(parameters, Array<string>(50).fill(EMMA), CONTINUES);
+		expect(failures).toMatchObject(Array(50).fill(failure));
+		expect(sent()).toEqual(Array(attempts).fill(LIST));
 	}
 });

@@ -4,54 +4,48 @@ import { TestCredentials } from '../support/engine.mts';
 import { planUpgrade, userGet } from '../support/parameters.mts';
 import { useRawService } from '../support/service.mts';
 
-/** The credential is read once a run where it is proved to be the same for each item, and else for each item. */
+/** A run reads the credential once if it is proved to be the same for each item, else for each item. */
 
-const { credential, requests, run } = useRawService(() => SUCCESS);
 const SUCCESS = { status: 'success', data: { plan_id: 'pro' } };
+const { credential, requests, run } = useRawService(() => SUCCESS);
 
-/** An expression after its first character, which gives the whole of it. */
+/** An expression after its first character. It evaluates to itself. */
 const SELF = '{{ "=" + $json.self }}';
-const ITEMS = ['a', 'b', 'c'].map((id, index) => ({
-	...{ id, email: `${id}@example.com`, planId: 'pro' },
+const ITEMS = [0, 1, 2].map((index) => ({
+	...{ id: `${index}`, email: `${index}@example.com`, planId: 'pro' },
 	...{ key: `private-key-${index}`, self: SELF },
 }));
-const [OWN, ONE, RESOLVED] = [
-	ITEMS.map(({ key }) => key),
-	ITEMS.map(() => 'private-key'),
-	ITEMS.map(() => 'private-key-resolved'),
-];
 
 const plain = () => ({ ...credential(), privateKey: 'private-key' });
 const { getDecrypted } = TestCredentials.prototype;
-type Values = Parameters<typeof getDecrypted>;
-/** What a credential's helper may do that n8n's does not today. */
-const helpers: Record<string, (this: TestCredentials, ...values: Values) => Promise<object>> = {
-	async 'changes it after the call'(...values) {
-		return { ...(await getDecrypted.apply(this, values)), privateKey: RESOLVED[0] };
-	},
-	async 'makes two calls'(...values) {
-		const { expression } = values[6]!.workflow;
-		expression.getParameterValue('x', null, 0, 0, 'Source', [], 'manual', {});
-		return await getDecrypted.apply(this, values);
-	},
-	async 'makes no call'() {
-		this.reads++;
-		return plain();
-	},
+type Helper = (
+	this: TestCredentials,
+	...values: Parameters<typeof getDecrypted>
+) => Promise<object>;
+/** Ways in which another n8n may read a credential. */
+const changesItLater: Helper = async function (...values) {
+	return { ...(await getDecrypted.apply(this, values)), privateKey: 'private-key-later' };
+};
+const makesTwoCalls: Helper = async function (...values) {
+	const data = await getDecrypted.apply(this, values);
+	const { expression } = values[6]!.workflow;
+	expression.getParameterValue('x', null, 0, 0, 'Source', [], 'manual', {});
+	return data;
+};
+const makesNoCall: Helper = async function () {
+	this.reads++;
+	return plain();
 };
 
-/** Reads for three items are 1, or else 4: the first is for the proof. */
-type Case = [string, data: () => object, reads: number, keys: string[]];
-const CASES: Case[] = [
-	['no expression', () => ({}), 1, ONE],
-	['$json', () => ({ privateKey: '={{ $json.key }}' }), 4, OWN],
-	['an expression that gives itself', () => ({ extra: { list: [`=${SELF}`] } }), 4, ONE],
-	...Object.keys(helpers).map((name): Case => {
-		return [name, () => ({}), 4, name.startsWith('changes') ? RESOLVED : ONE];
-	}),
-];
-
-test.each(CASES)('%s', async (name, data, reads, keys) => {
+/** Three items need 1 read, or else 4: the first is for the proof. */
+test.each<[string, data: object, reads: number, keys: string[], helper?: Helper]>([
+	['no expression', {}, 1, ['private-key']],
+	['$json', { privateKey: '={{ $json.key }}' }, 4, ITEMS.map(({ key }) => key)],
+	['an expression that is its own value', { extra: { list: [`=${SELF}`] } }, 4, ['private-key']],
+	['a change after the expressions', {}, 4, ['private-key-later'], changesItLater],
+	['two evaluations', {}, 4, ['private-key'], makesTwoCalls],
+	['no evaluation', {}, 4, ['private-key'], makesNoCall],
+])('a credential with %s', async (_, data, reads, keys, ...[helper]) => {
 	const options: Array<[INodeParameters, 'stopWorkflow' | 'continueErrorOutput']> = [
 		[userGet('={{ $json.id }}'), 'continueErrorOutput'],
 		[planUpgrade, 'stopWorkflow'],
@@ -59,14 +53,15 @@ test.each(CASES)('%s', async (name, data, reads, keys) => {
 	for (const [parameters, onError] of options) {
 		requests.length = 0;
 		const { error, credentialReads } = await run(parameters, {
-			credential: { ...plain(), ...data() } as ICredentialDataDecryptedObject,
+			credential: { ...plain(), ...data } as ICredentialDataDecryptedObject,
 			items: ITEMS,
 			node: { onError },
-			credentialHelper: helpers[name] && { getDecrypted: helpers[name] as typeof getDecrypted },
+			credentialHelper: helper && { getDecrypted: helper as typeof getDecrypted },
 		});
 		expect([error, credentialReads]).toEqual([undefined, reads]);
-		const sent = requests.map(({ headers }) => headers.authentication);
-		expect(sent.sort()).toEqual(keys.map((key) => `Bearer ${key}`));
+		expect(requests).toHaveLength(3);
+		const sent = new Set(requests.map(({ headers }) => headers.authentication));
+		expect([...sent].sort()).toEqual(keys.map((key) => `Bearer ${key}`));
 	}
 });
 

@@ -1,16 +1,17 @@
+import type { INodeParameters } from 'n8n-workflow';
+
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { offered } from '../support/operations.mts';
 import { getUsers, planUpgrade, userGet } from '../support/parameters.mts';
 import { json } from '../support/rawServer.mts';
 import { useRawService, useSandbox } from '../support/service.mts';
 
-/** What becomes of an answer: items, each paired with the one that asked for it. Of lists: pages.test.mts. */
-
-const { run, sandbox, sent } = useSandbox();
+/** The items of an answer, each paired with the item that it answers. Lists: pages.test.mts. */
 
 describe('reads side by side', () => {
 	let inFlight = 0;
 	let most = 0;
-	const { run: read } = useRawService(({ path }, socket) => {
+	const { run } = useRawService(({ path }, socket) => {
 		most = Math.max(most, ++inFlight);
 		const id = Number(path.split('/').at(-1));
 		const answer = () => {
@@ -24,29 +25,76 @@ describe('reads side by side', () => {
 	test('end in order, with at most Max Parallel Requests at a time', async () => {
 		const parameters = { ...userGet('={{ $json.id }}'), options: { maxParallelRequests: 10 } };
 		const items = Array.from({ length: 30 }, (_, id) => ({ id }));
-		expect((await read(parameters, { items })).items).toEqual(items);
+		expect((await run(parameters, { items })).items).toEqual(items);
 		expect(most).toBe(10);
 	});
 });
 
-describe('a record that looks like a failed item', () => {
-	const message = 'a word of the record';
-	let record: object;
-	const { run: read } = useRawService(() => ({ data: [record] }));
+let answer: unknown;
+const service = useRawService(() => answer);
+const message = 'a text of the record';
 
-	test.each<object>([
-		{ error: message },
-		{ error: message, message, details: [] },
-		{ $error: { message }, $json: {}, id: 1 },
-		{ $error: null, $json: null },
-	])('%j is an item like any other', async (given) => {
-		record = given;
-		const { items, failures } = await read(getUsers, { node: { onError: 'continueErrorOutput' } });
-		expect([items, failures]).toEqual([[{ value: record }], []]);
-	});
+test.each<object>([
+	{ error: message },
+	{ error: message, message, details: [] },
+	{ $error: { message }, $json: {}, id: 1 },
+	{ $error: null, $json: null },
+])('the record %j, which looks like a failed item, is an item', async (record) => {
+	answer = { data: [record] };
+	const node = { onError: 'continueErrorOutput' } as const;
+	const { items, failures } = await service.run(getUsers, { node });
+	expect([items, failures]).toEqual([[{ value: record }], []]);
+});
+
+const RECORD = {
+	...{ id: 7, error: 'none', 'plan.code': 'p', 'a.b': { c: 1, d: 2 }, tags: [{ name: 'a' }] },
+	plan: { name: 'pro', price: 1, limits: { users: 3, seats: 4 } },
+	...(JSON.parse('{ "__proto__": { "id": 1, "name": 2 } }') as object),
+};
+const success = (data: unknown) => ({ status: 'success', data });
+const withFields = (fieldsToReturn: string, more: INodeParameters = {}) =>
+	service.run({ ...userGet('1'), ...more, options: { fieldsToReturn } });
+
+test.each<[fields: string, expected: object]>([
+	[' plan.name , id ', { id: 7, plan: { name: 'pro' } }],
+	['plan.limits.users, plan.price', { plan: { price: 1, limits: { users: 3 } } }],
+	['plan, plan.name, plan.code', { 'plan.code': 'p', plan: RECORD.plan }],
+	['a.b.d', { 'a.b': { d: 2 } }],
+	['__proto__.name', JSON.parse('{ "__proto__": { "name": 2 } }') as object],
+	['tags, tags.name, id.deeper, plan.other, toString', { tags: RECORD.tags }],
+	[' , ', RECORD],
+	['error', { value: { error: 'none' } }],
+])('Fields to Return %j of a record', async (fields, expected) => {
+	answer = success(RECORD);
+	expect((await withFields(fields)).items).toEqual([expected]);
+});
+
+test('Fields to Return leaves a value without properties whole, and picks before it wraps', async () => {
+	answer = success([1, 'x', [7], { error: 'none', message: 'm' }]);
+	const { items } = await withFields('message', getUsers);
+	expect(items).toEqual([{ value: 1 }, { value: 'x' }, { value: [7] }, { message: 'm' }]);
+});
+
+test('with Simplify off, Fields to Return begins at the answer', async () => {
+	answer = success(RECORD);
+	const { items } = await withFields('status, data.id', { simplify: false });
+	expect(items).toEqual([{ status: 'success', data: { id: 7 } }]);
+});
+
+test('each operation that returns records and only reads has Fields to Return', async () => {
+	const operations = offered();
+	const having = operations.filter(({ fields }) =>
+		JSON.stringify(fields).includes('fieldsToReturn'),
+	);
+	expect(having).toEqual(operations.filter(({ write, answer: kind }) => !write && kind !== 'file'));
+	for (const { parameters } of having) {
+		answer = success(parameters.operation === 'getAll' ? [RECORD] : RECORD);
+		expect((await withFields('id', { ...parameters, userId: '1' })).items).toEqual([{ id: 7 }]);
+	}
 });
 
 describe('upgrades', () => {
+	const { run, sandbox, sent } = useSandbox();
 	const { pro } = SANDBOX_PLANS;
 	const items = (...plans: string[]) => {
 		const users = sandbox().database.prepare('SELECT email FROM users').all();
@@ -54,16 +102,19 @@ describe('upgrades', () => {
 	};
 
 	test('return the subscription, with times in seconds or as ISO 8601', async () => {
-		const unix = await run(planUpgrade, { items: items(pro) });
+		const [unix] = (await run(planUpgrade, { items: items(pro) })).items;
 		const time = expect.any(Number) as number;
 		const times = { created: time, current_period_start: time, current_period_end: time };
-		expect(unix.items).toEqual([{ ...times, status: 'active', plan_id: pro }]);
-		const options = { timestamps: 'iso' };
-		const iso = await run({ ...planUpgrade, options }, { items: items(pro) });
-		expect(iso.items[0]!.created).toMatch(/^2\d{3}-\d\d-\d\dT.*Z$/);
+		expect(unix).toEqual({ ...times, status: 'active', plan_id: pro });
+		const iso = { ...planUpgrade, options: { timestamps: 'iso' } };
+		const [{ created, ...others }] = (await run(iso, { items: items(pro) })).items as [
+			typeof times,
+		];
+		expect(created).toMatch(/^2\d{3}-\d\d-\d\dT.*Z$/);
+		expect(others).toMatchObject({ current_period_end: expect.stringMatching(/Z$/) as string });
 	});
 
-	test('stop at the first failure, and the error says what was applied', async () => {
+	test('stop at the first failure, and the error shows which items were applied', async () => {
 		const { error } = await run(planUpgrade, { items: items(pro, pro, 'unknown', pro, pro) });
 		expect(sent()).toHaveLength(3);
 		expect(error?.message).toBe('The service answered: wrong plan ID (plan-upgrade-2)');

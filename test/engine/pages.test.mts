@@ -5,8 +5,8 @@ import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
 /**
- * Where an answer has its list, what says that there is more, and which pages are asked for. That what comes
- * out is the whole list, or an error, whatever the service does: lists.test.mts.
+ * The place of a list in an answer, the signs that it has more records, and the pages that are requested. That the
+ * items are the whole list, or an error, for random services: lists.test.mts.
  */
 
 type Service = (query: Record<string, string>, request: number) => unknown;
@@ -15,10 +15,10 @@ let service: Service;
 const { requests, run } = useRawService(({ path, index }) =>
 	service(Object.fromEntries(new URL(path, 'http://service').searchParams), index),
 );
-/** What each request asked for, without its path. */
+/** Returns the query of each request. */
 const queries = () => requests.map(({ path }) => path.split('?')[1] ?? '');
 
-/** Reads all users, page by page where there is a `pagination`. */
+/** Reads all users, page by page if there is a `pagination`. */
 async function read(
 	pagination?: INodeParameters,
 	{ options = {}, ...more }: INodeParameters = {},
@@ -37,10 +37,10 @@ const another = [{ id: 'another' }];
 
 test.each<[where: string, body: object, itemsPath?: string]>([
 	['the body itself', one],
-	['what is called users in data', { warnings: another, data: { users: one, facets: another } }],
+	['the users in data', { warnings: another, data: { users: one, facets: another } }],
 	['users, in other letters', { Users: one, admins: another }],
-	['users, where only one is a list', { users: { total: 1 }, data: { users: one } }],
-	['users, where both are the same', { users: one, data: { users: one } }],
+	['users, of which only one is a list', { users: { total: 1 }, data: { users: one } }],
+	['users in two places that are equal', { users: one, data: { users: one } }],
 	['Items Path', { data: { users: one, admins: [] } }, 'data.users'],
 ])('a list is found in %s', async (_, body, itemsPath = '') => {
 	service = () => body;
@@ -85,7 +85,7 @@ test.each<[sign: object, headers?: Record<string, string>]>([
 	[{ data: { next_cursor: 'c' } }],
 	[{}, { Link: '</users?page=9>; rel="last", </users?page=2>; rel="next"' }],
 	[{}, { 'X-Total-Count': '250' }],
-])('a list says by %j and %j that it is not whole', async (sign, headers = {}) => {
+])('%j and %j show that there are more records', async (sign, headers = {}) => {
 	service = () => http(200, headers, JSON.stringify({ users, ...sign }));
 	for (const simplify of [true, false]) {
 		const { error, outputs } = await read(undefined, { simplify });
@@ -106,7 +106,7 @@ test.each([
 	{ next: 0, total: 'many', first: { total: 99 }, users_next: true },
 	{ pages: 3, last: false, meta: { last_page: 3 }, has_more: false, next: '/users?page=2' },
 	{ users: [{ id: 1, total: 99, has_more: true, links: { next: '/friends' } }] },
-])('%j does not say that there are more', async (signs) => {
+])('%j does not show that there are more records', async (signs) => {
 	const answer = { users, ...signs };
 	service = () => answer;
 	expect(await read()).toMatchObject({ items: answer.users, hints: [] });
@@ -116,7 +116,7 @@ const page = { parameterName: 'page' };
 const cursor = { mode: 'cursor', parameterName: 'after', cursorPath: 'meta.next' };
 const offset = { mode: 'offset', parameterName: 'skip' };
 
-/** So many rows from a place on, without those that the service hides. */
+/** Returns up to ten rows of a list, without those that the service hides. */
 const rows = (from: number, total: number, ...hidden: number[]) =>
 	records(from, Math.min(from + 10, total)).filter(({ id }) => !hidden.includes(id));
 const all = (total: number, ...hidden: number[]) =>
@@ -128,10 +128,7 @@ const numbered =
 		...{ status: 'success', data: rows(Number(query.page) * 10 - 10, total) },
 		...signs(Number(query.page)),
 	});
-const asks = (name: string, ...places: number[]) => places.map((place) => `${name}=${place}`);
 
-const sized = { ...page, sizeParameterName: 'size', pageSize: 10 };
-const taking = { ...offset, sizeParameterName: 'take', pageSize: 100 };
 const short: Service = (query) => rows(Number(query.page) * 10 - 10, 30, 12, 13);
 const counted = numbered(20, () => ({ meta: { total_count: '20' } }));
 const countedByPage: Service = (query) => {
@@ -139,14 +136,13 @@ const countedByPage: Service = (query) => {
 	return { data, total: data.length };
 };
 const twiceOnPage: Service = ({ page }) => (page === '1' ? [...users, ...users] : []);
-const notices: Service = ({ page }) => (page === '1' ? users : { notices: another });
-const lastTold = numbered(20, (number) => ({ hasNext: number < 2 }));
+const flagged = numbered(20, (number) => ({ hasNext: number < 2 }));
 const hiding: Service = (query) => rows(Number(query.skip), 23, 3, 21);
 const ANNS = [{ name: 'Ann' }, { name: 'Ann' }];
 const annTwice: Service = ({ after }) => ({ data: [ANNS[0]], meta: { next: after ? '' : 'b' } });
 const counting: Service = (query) => ({ data: rows(Number(query.skip), 23, 1, 2, 3), pages: 3 });
 const lastForEver: Service = (query) => rows(Math.min(Number(query.page), 3) * 10 - 10, 25);
-/** The cursors of these services come with the last page, too. */
+/** A service that sends a cursor with the last page, too. */
 const edges =
 	(sign: object): Service =>
 	({ after = 0 }) => ({
@@ -154,53 +150,27 @@ const edges =
 		...(Number(after) > 0 && sign),
 	});
 
-test.each<[string, INodeParameters, Service, expected: object[], asked: string[]]>([
-	[
-		'an empty page, not a short one',
-		sized,
-		short,
-		all(30, 12, 13),
-		asks('size=10&page', 1, 2, 3, 4),
-	],
-	['as many as the service says that there are', page, counted, all(20), asks('page', 1, 2)],
-	[
-		'an empty page, where a total is that of the page',
-		page,
-		countedByPage,
-		all(20),
-		asks('page', 1, 2, 3),
-	],
-	['a page that says that there are no more', page, lastTold, all(20), asks('page', 1, 2)],
-	[
-		'an empty page, and a record twice on a page is one',
-		page,
-		twiceOnPage,
-		users,
-		asks('page', 1, 2),
-	],
-	['its last page for the second time', page, lastForEver, all(25), asks('page', 1, 2, 3, 4)],
-	[
-		'an empty page, whatever number of pages it names',
-		offset,
-		counting,
-		all(23, 1, 2, 3),
-		asks('skip', 0, 7, 17, 23),
-	],
-	[
-		'has_more: false beside a cursor',
-		cursor,
-		edges({ has_more: false }),
-		all(15),
-		['', 'after=10'],
-	],
-	['the cursor "0"', cursor, edges({ meta: { next: '0' } }), all(15), ['', 'after=10']],
-	['a cursor, where equal records without an ID are two', cursor, annTwice, ANNS, ['', 'after=b']],
+test.each<[string, INodeParameters, Service, expected: object[], asked: string]>([
+	['an empty page, not a short one', page, short, all(30, 12, 13), '1 2 3 4'],
+	['as many records as the total', page, counted, all(20), '1 2'],
+	['an empty page, with a total of each page', page, countedByPage, all(20), '1 2 3'],
+	['a flag for no more records', page, flagged, all(20), '1 2'],
+	['an empty page, after a record that is twice on a page', page, twiceOnPage, users, '1 2'],
+	['its last page for the second time', page, lastForEver, all(25), '1 2 3 4'],
+	['an empty page, with any number of pages', offset, counting, all(23, 1, 2, 3), '0 7 17 23'],
 	// Hidden records count for the offset.
-	['an empty page', taking, hiding, all(23, 3, 21), asks('take=100&skip', 0, 9, 19, 22, 23)],
+	['an empty page, with hidden records', offset, hiding, all(23, 3, 21), '0 9 19 22 23'],
+	['has_more: false beside a cursor', cursor, edges({ has_more: false }), all(15), ' 10'],
+	['the cursor "0"', cursor, edges({ meta: { next: '0' } }), all(15), ' 10'],
+	['no cursor, after equal records without an ID', cursor, annTwice, ANNS, ' b'],
 ])('a list ends with %s', async (_, pagination, answer, items, asked) => {
 	service = answer;
 	expect(await read(pagination)).toMatchObject({ error: undefined, items, hints: [] });
-	expect(queries()).toEqual(asked);
+	expect(
+		queries()
+			.map((query) => query.split('=')[1])
+			.join(' '),
+	).toBe(asked);
 });
 
 const AGAIN = 'The service sent the same page again.*';
@@ -209,7 +179,7 @@ const SAME_ID = 'Different records of one page have the same ID.*ask your accoun
 const FEWER = 'The list is not complete.*sent 15 records';
 const REPEATED = `${AGAIN}A page has the records of the page before.*Parameter Name`;
 const NO_CURSOR = "The answer has no cursor at 'meta'.*Check Cursor Path in Pagination";
-const NO_LIST = "The answer has no list at 'people'.*Set Items Path";
+const noList = (path: string) => `The answer has no list at '${path}'.*Set Items Path`;
 const wrongCursor = { ...cursor, cursorPath: 'meta' };
 
 const shuffled: Service = (query) => ({
@@ -222,37 +192,32 @@ const lastOffset: Service = (query) => rows(Math.min(Number(query.skip), 20), 25
 const emptyMore = numbered(15, () => ({ has_more: true }));
 const shrinking = numbered(15, (number) => ({ total: 17 - number }));
 const tips: Service = (query) => (query.page === '1' ? { people: users } : { tips: another });
+const notices: Service = ({ page }) => (page === '1' ? users : { notices: another });
 
 test.each<[string, INodeParameters, Service, error: string, sent: number]>([
-	['the same in another order', page, shuffled, REPEATED, 2],
+	['the same page in another order', page, shuffled, REPEATED, 2],
 	['its last page for each offset', offset, lastOffset, REPEATED, 4],
-	['has_more and no more', page, emptyMore, FEWER, 3],
+	['has_more and no more records', page, emptyMore, FEWER, 3],
 	['a cursor that stays the same', cursor, stuck, `${AGAIN}A cursor came twice`, 2],
-	['something else than a cursor', wrongCursor, stuck, NO_CURSOR, 1],
+	['an object in place of a cursor', wrongCursor, stuck, NO_CURSOR, 1],
 	['equal records without an ID', page, equal, `${AGAIN}A record without an ID came twice`, 2],
-	['two records of one ID on a page', page, sameId, SAME_ID, 1],
-	['fewer records than it said first', page, shrinking, FEWER, 3],
-	['another list on a later page', page, tips, NO_LIST, 2],
-	[
-		'another list after one that is the answer itself',
-		page,
-		notices,
-		"The answer has no list at ''",
-		2,
-	],
-	['a page after the other', { ...page, maxPages: 3 }, numbered(1_000), MAX_PAGES, 3],
-])('it is an error where the service sends %s', async (_, pagination, answer, words, sent) => {
+	['two records with one ID on a page', page, sameId, SAME_ID, 1],
+	['fewer records than its first total', page, shrinking, FEWER, 3],
+	['another list on a later page', page, tips, noList('people'), 2],
+	['another list after one that is the answer itself', page, notices, noList(''), 2],
+	['pages without an end', { ...page, maxPages: 3 }, numbered(1_000), MAX_PAGES, 3],
+])('a service that sends %s is an error', async (_, pagination, answer, message, sent) => {
 	service = answer;
-	const whole = await read(pagination, {});
-	expect([whole.error, whole.outputs]).toEqual([expect.stringMatching(`^${words}`), []]);
+	const whole = await read(pagination);
+	expect([whole.error, whole.outputs]).toEqual([expect.stringMatching(`^${message}`), []]);
 	expect(requests).toHaveLength(sent);
 	const limited = await read(pagination, { returnAll: false, limit: 2_000 });
-	// A part of the list is what the user asked for.
-	if (words === FEWER) expect(limited.hints).toEqual([expect.stringContaining('there are more')]);
+	// With a Limit, the user asked for a part of the list.
+	if (message === FEWER) expect(limited.hints).toEqual([expect.stringContaining('there are more')]);
 	else expect(limited.error).toBe(whole.error);
 });
 
-test('a hint says that the path of the cursor may be wrong, once for all items', async () => {
+test('a hint shows that Cursor Path may be wrong, once for all items', async () => {
 	service = () => ({ items: records(0, 2) });
 	const resumes = { resource: 'resume', userId: byId('={{ $json.id }}') };
 	const { pairs, hints } = await read(cursor, resumes, { items: [{ id: 'a' }, { id: 'b' }] });
@@ -267,7 +232,7 @@ test('a hint says that the path of the cursor may be wrong, once for all items',
 test('Limit ends a list early, in the middle of a page', async () => {
 	service = numbered(100);
 	const { items } = await read(page, { returnAll: false, limit: 15 });
-	expect([items, queries()]).toEqual([records(0, 15), asks('page', 1, 2)]);
+	expect([items, queries()]).toEqual([records(0, 15), ['page=1', 'page=2']]);
 });
 
 test('without Simplify, each page is an item, but not a last page that is repeated', async () => {
@@ -277,18 +242,14 @@ test('without Simplify, each page is an item, but not a last page that is repeat
 	expect(items).toEqual(pages.map((data) => ({ status: 'success', data })));
 });
 
-test('Items Path and Query Parameters go for each page', async () => {
-	service = (query, request) => ({ a: [], b: numbered(12)(query, request) });
-	const queryParameters = { parameter: [{ name: 'role', value: 'x' }] };
-	const { items } = await read(page, { options: { itemsPath: 'b.data', queryParameters } });
-	expect([items, queries()]).toEqual([records(0, 12), asks('role=x&page', 1, 2, 3)]);
-});
-
-test('each page is repeated after a failure that may pass', async () => {
+test('Items Path, Query Parameters, Page Size and Retries count for each page', async () => {
 	service = (query, request) =>
 		query.page === '2' && request <= 2
 			? http(503, { 'Retry-After': '0' })
-			: numbered(25)(query, request);
-	const { items } = await read(page, { options: { retries: 2 } });
-	expect([items, queries()]).toEqual([records(0, 25), asks('page', 1, 2, 2, 2, 3, 4)]);
+			: { a: [], b: numbered(12)(query, request) };
+	const queryParameters = { parameter: [{ name: 'role', value: 'x' }] };
+	const options = { itemsPath: 'b.data', queryParameters, retries: 2 };
+	const { items } = await read({ ...page, sizeParameterName: 'size', pageSize: 7 }, { options });
+	const asked = [1, 2, 2, 2, 3].map((number) => `role=x&size=7&page=${number}`);
+	expect([items, queries()]).toEqual([records(0, 12), asked]);
 });

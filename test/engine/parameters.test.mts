@@ -13,23 +13,22 @@ import {
 } from '../support/parameters.mts';
 import { useRawService } from '../support/service.mts';
 
-/** What a request says is what its user meant, or it is an error that names the field, and nothing is sent. */
+/** A parameter is sent as the user meant it, or is an error that names the field, and nothing is sent. */
 
 const { credential, requests, run, sent } = useRawService(() => ({
 	status: 'success',
 	data: { id: 1, plan_id: 'pro' },
 }));
 
-/** What JavaScript has rounded before this node sees it. */
-const LOST = 9007199254740993; // eslint-disable-line no-loss-of-precision
-const ITEM = { lost: LOST };
+/** JavaScript has rounded this number before the node reads it. */
+const ITEM = { lost: Number('9007199254740993') };
 const lost = '={{ $json.lost }}';
 
 const create = { resource: 'resume', operation: 'create', userId: byId('1') };
 const json = (jsonBody: string): INodeParameters => ({ specifyBody: 'json', jsonBody });
-const query = (name: string, value = 'x'): INodeParameters => ({
+const query = (...names: string[]): INodeParameters => ({
 	...userGet('1'),
-	options: { queryParameters: { parameter: [{ name, value }] } },
+	options: { queryParameters: { parameter: names.map((name) => ({ name, value: 'x' })) } },
 });
 const listOf = (pagination: INodeParameters): INodeParameters => ({
 	...getUsers,
@@ -59,7 +58,10 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	"'Plan ID' is empty": [{ ...upgrade, planId: ' ' }],
 	"'Plan ID' holds a number whose digits were lost": [{ ...upgrade, planId: lost }],
 	"'Send Once Key' holds a number whose digits were lost": [{ ...upgrade, sendOnceKey: lost }],
-	"'Send Once Key' is empty": [{ ...upgrade, sendOnceKey: '={{ $json.missing }}' }],
+	"'Send Once Key' is empty": ['={{ $json.missing }}', '={{ "" }}'].map((sendOnceKey) => ({
+		...upgrade,
+		sendOnceKey,
+	})),
 	"'Preview' is neither true nor false": UNDECIDED.map((one) => ({
 		...upgrade,
 		preview: `=${one}`,
@@ -69,6 +71,7 @@ const REFUSED: Record<string, INodeParameters[]> = {
 		options: { allowRepeatedUpgrades: `=${one}` },
 	})),
 	"'Query Parameters' has an entry without a name": [query('')],
+	"'Query Parameters' has two entries named 'a'": [query('a', 'b', ' a ')],
 	"'Body Fields' has an entry without a name": [{ ...create, ...bodyField(' ', 'x') }],
 	"'Body Fields' has two entries named 'email'": [OWN_EMAIL],
 	"'Body Fields: v' holds a number whose digits were lost": [field(lost)],
@@ -120,7 +123,7 @@ test.each([
 	['{"text": "a \\" 12345678901234567890"}', undefined],
 	['={{ ({ a: [1.5, null, { b: "c" }], d: undefined }) }}', '{"a":[1.5,null,{"b":"c"}]}'],
 	['={{ ({ a: new Date(0) }) }}', '{"a":"1970-01-01T00:00:00.000Z"}'],
-	// What was checked is what is sent.
+	// The value that was checked is sent.
 	[
 		'={{ (() => { let n = 0; return { a: { toJSON: () => (n++ ? 2 ** 60 : "1") } } })() }}',
 		'{"a":"1"}',
@@ -153,7 +156,6 @@ test.each<[string, object, string]>([
 		node: { onError: 'continueErrorOutput' },
 	});
 	const message = `The credential's ${name} can't be used`;
-	const messages = [0, 1].map((item) => ({ message: `${message} [item ${item}]` }));
-	expect(failures).toMatchObject(messages);
+	expect(failures).toMatchObject([0, 1].map((item) => ({ message: `${message} [item ${item}]` })));
 	expect(sent()).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { planUpgrade, userGet } from '../support/parameters.mts';
 import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
-/** Without TLS, the private key stays on this machine; what a proxy refuses is not the service's word. */
+/** Without TLS, the private key stays on this machine. A refusal by a proxy is not the service's. */
 
 const SUCCESS = { status: 'success', data: { id: 1, plan_id: 'pro' } };
 let refusal: string | undefined;
@@ -15,86 +15,72 @@ afterEach(() => {
 	delete shared.process.env.HTTP_PROXY;
 });
 
-const run = (proxy?: string, baseUrl = service.credential().baseUrl, write = false) =>
+/** @param parameters of reads, by default, without repeats */
+const run = (
+	items: object[],
+	parameters = { ...userGet('1'), options: { retries: 0 } },
+	baseUrl = service.credential().baseUrl,
+) =>
 	service.run(
+		{ ...parameters, requestOptions: { timeout: 3_000, proxy: '={{ $json.proxy }}' } },
 		{
-			...(write ? planUpgrade : userGet('1')),
-			options: { retries: 0 },
-			requestOptions: { timeout: 3_000, ...(proxy && { proxy }) },
-		},
-		{
-			items: [{ email: 'a@example.com', planId: 'pro' }],
+			items: items.map((item, index) => ({ email: `${index}@x`, planId: 'pro', ...item })),
 			credential: { baseUrl, privateKey: 'private-key' },
 			node: { onError: 'continueErrorOutput' },
 		},
 	);
 
-test('a proxy elsewhere is not used for a service without TLS', async () => {
-	const { failures } = await run('http://proxy.example.com:3128');
+test('a proxy on another machine is not used for a service without TLS', async () => {
+	const { failures } = await run([{ proxy: 'http://proxy.example.com:3128' }]);
 	expect(failures).toMatchObject([{ id: 'network.proxyElsewhere' }]);
 });
 
-test('a proxy on this machine is', async () => {
-	const { items } = await run(proxyUrl().replace('//', '//user:pass%20word@'));
+test('a proxy on this machine is used, with its user and password', async () => {
+	const { items } = await run([{ proxy: proxyUrl().replace('//', '//user:pass%20word@') }]);
 	expect(items).toMatchObject([{ id: 1 }]);
-	expect(proxy.requests).toHaveLength(1);
+	const authorization = `Basic ${btoa('user:pass word')}`;
+	expect(proxy.requests).toMatchObject([{ headers: { 'proxy-authorization': authorization } }]);
 });
 
-test('is that of each item: proxy, timeout and retries', async () => {
-	const proxies = ['', proxyUrl(), 'socks5://127.0.0.1', ''];
-	const { failures, pairs } = await service.run(
-		{
-			...planUpgrade,
-			requestOptions: { proxy: '={{ $json.proxy }}', timeout: 3_000 },
-		},
-		{
-			items: proxies.map((proxy, item) => ({ proxy, email: `${item}@example.com`, planId: 'pro' })),
-			node: { onError: 'continueErrorOutput' },
-		},
-	);
-	expect(failures).toMatchObject([{ id: 'parameter.proxy' }]);
-	expect(pairs).toEqual([[0, 1, 3], [2]]);
+test('each item has a proxy of its own', async () => {
+	const proxies = ['', proxyUrl(), 'socks5://127.0.0.1', 'http://us%er@127.0.0.1', 'proxy', ''];
+	const items = proxies.map((proxy) => ({ proxy }));
+	const { failures, pairs } = await run(items, planUpgrade as never);
+	expect(failures).toMatchObject(Array(3).fill({ id: 'parameter.proxy' }));
+	expect(pairs).toEqual([
+		[0, 1, 5],
+		[2, 3, 4],
+	]);
 	expect([service.requests.length, proxy.requests.length]).toEqual([2, 1]);
 });
 
-test('of one item fails that item alone', async () => {
-	const { pairs } = await service.run(
-		{
-			...planUpgrade,
-			requestOptions: { proxy: "={{ $json.bad ? $('No such node').first().json : '' }}" },
-		},
-		{
-			items: [true, false].map((bad, item) => ({
-				bad,
-				email: `${item}@example.com`,
-				planId: 'pro',
-			})),
-			node: { onError: 'continueErrorOutput' },
-		},
-	);
+test('an expression of the proxy that fails is an error of its item alone', async () => {
+	const requestOptions = { proxy: "={{ $json.bad ? $('No such node').first().json : '' }}" };
+	const items = [true, false].map((bad, item) => ({ bad, email: `${item}@x`, planId: 'pro' }));
+	const node = { onError: 'continueErrorOutput' } as const;
+	const { pairs } = await service.run({ ...planUpgrade, requestOptions }, { items, node });
 	expect(pairs).toEqual([[1], [0]]);
 });
 
-test.each(['http://us%er@127.0.0.1', 'socks5://127.0.0.1', 'proxy'])(
-	'%s is no proxy',
-	async (url) => {
-		expect((await run(url)).failures).toMatchObject([{ id: 'parameter.proxy' }]);
-	},
-);
-
-test("n8n's own proxy elsewhere can't be reached with the key of such a service", async () => {
-	// Of a network for documentation (RFC 5737): a socket that is bound to this machine can't be connected.
+test("the key of a service without TLS does not reach n8n's own proxy on another machine", async () => {
+	// An address for documentation (RFC 5737): a socket that is bound to this machine can't connect to it.
 	shared.process.env.HTTP_PROXY = 'http://198.51.100.1:3128';
-	const { failures } = await run();
+	const { failures } = await run([{}]);
 	expect(failures).toMatchObject([{ id: 'network.notConnected', code: 'EINVAL' }]);
 });
 
-test.each([false, true])(
-	'HTTP 407 is of the proxy, and nothing was sent (write: %j)',
-	async (write) => {
-		refusal = http(407, { 'Proxy-Authenticate': 'Basic' }, '');
-		const { failures } = await run(proxyUrl(), 'https://service.example.com/v1', write);
-		const outcome = write && { outcome: 'refused' };
-		expect(failures).toMatchObject([{ id: 'network.proxyRefused', httpStatus: 407, ...outcome }]);
-	},
-);
+test.each([
+	['read', undefined, undefined],
+	['write', planUpgrade, 'refused'],
+])('HTTP 407 for a %s comes from the proxy, and nothing was sent', async (_, given, outcome) => {
+	refusal = http(407, { 'Proxy-Authenticate': 'Basic' }, '');
+	const items = [{ proxy: proxyUrl() }];
+	const { failures } = await run(items, given as never, 'https://service.example.com/v1');
+	expect(failures).toEqual([
+		expect.objectContaining({
+			id: 'network.proxyRefused',
+			httpStatus: 407,
+			...(outcome && { outcome }),
+		}),
+	]);
+});

@@ -15,11 +15,12 @@ const [userId, resumeId] = [byId('7'), byId('7')];
 const emptyJson = { specifyBody: 'json', jsonBody: '{}' };
 const custom = (method: string, path: string, more = {}) => ({ method, path, ...more });
 
-/** Each operation as it leaves n8n, against the partner API specification §4. */
+/** The requests of all operations (partner API specification, §4). */
 test.each<[request: string, operation: string, parameters: INodeParameters, body?: object]>([
 	['GET /v1/users', 'user.getAll', { returnAll: true }],
 	['GET /v1/user/a%2Fb', 'user.get', { userId: byId('a/b') }],
 	['POST /v1/user/token', 'user.getToken', { email: ` ${email} ` }, { email }],
+	['POST /v1/connect', 'user.connect', { email }, { email }],
 	['GET /v1/user/7/resumes', 'resume.getAll', { userId }],
 	['GET /v1/resume/7', 'resume.get', { resumeId }],
 	['POST /v1/user/7/resume', 'resume.create', { userId, ...titled }, title],
@@ -34,22 +35,19 @@ test.each<[request: string, operation: string, parameters: INodeParameters, body
 	['PATCH /v1/%C3%A9', 'customRequest.send', custom('PATCH', 'é', titled), title],
 	['DELETE /v1/a%2Fb', 'customRequest.send', custom('DELETE', 'a%2Fb')],
 	['DELETE /v1/a', 'customRequest.send', custom('DELETE', 'a', titled), title],
-])(
-	'%s is sent as the specification writes it: %s %j',
-	async (expected, name, parameters, ...[body]) => {
-		const [resource, operation] = name.split('.') as [string, string];
-		await run(
-			{ resource, operation, ...parameters },
-			{ credential: { ...credential(), baseUrl: `${credential().baseUrl}/` } },
-		);
-		const { requests } = sandbox();
-		expect(requests).toHaveLength(1);
-		const [request] = requests as [RecordedRequest];
-		expect(`${request.method} ${request.url}`).toBe(expected);
-		expect(request.headers.authentication).toBe(`Bearer ${SANDBOX_KEYS.live}`);
-		expect(request.headers['content-type']).toBe('application/json');
-		expect(request.headers).not.toHaveProperty('authorization');
-		expect(request.rawHeaders).toContain('Authentication');
-		expect(request.body === '' ? undefined : JSON.parse(request.body)).toEqual(body);
-	},
-);
+])('%s is the request of %s with %j', async (expected, name, parameters, ...[body]) => {
+	const [resource, operation] = name.split('.') as [string, string];
+	await run(
+		{ resource, operation, ...parameters },
+		{ credential: { ...credential(), baseUrl: `${credential().baseUrl}/` } },
+	);
+	const { requests } = sandbox();
+	expect(requests).toHaveLength(1);
+	const [request] = requests as [RecordedRequest];
+	expect(`${request.method} ${request.url}`).toBe(expected);
+	expect(request.headers.authentication).toBe(`Bearer ${SANDBOX_KEYS.live}`);
+	expect(request.headers['content-type']).toBe('application/json');
+	expect(request.headers).not.toHaveProperty('authorization');
+	expect(request.rawHeaders).toContain('Authentication');
+	expect(request.body === '' ? undefined : JSON.parse(request.body)).toEqual(body);
+});

@@ -7,7 +7,6 @@ import { PACKAGE_ROOT } from './engine.mts';
 
 interface Operation {
 	value: string;
-	description: string;
 	method: string;
 	path: string;
 	/** Whether the service changes something. */
@@ -16,29 +15,26 @@ interface Operation {
 	fields: INodeProperties[];
 }
 
-/** The list that the node's description is made of. */
 interface Registry {
 	resources: Array<{ option: { value: string }; operations: Operation[] }>;
 }
 
 /**
- * Every operation of the built node, so that one that is added later is tested like the others: with its
- * fields, without the notices among them, and with a value for each field that is required.
+ * Returns the operations of the built node, with their fields but for notices, and with a value for each required
+ * field. An operation that is added later is tested like the others.
  */
 export function offered() {
 	const file = join(PACKAGE_ROOT, 'dist/nodes/ResumeManagement/operations/index.js');
 	const { resources } = createRequire(import.meta.filename)(file) as Registry;
 	return resources.flatMap(({ option: { value: resource }, operations }) =>
-		operations.map((one) => {
-			const notices = one.fields.filter(({ type }) => type === 'notice');
-			const fields = one.fields.filter(({ type }) => type !== 'notice');
+		operations.map((operation) => {
+			const fields = operation.fields.filter(({ type }) => type !== 'notice');
 			const required = fields.filter((field) => field.required);
-			const values = required.map((field) => [field.name, valueOf(field)]);
 			const parameters: INodeParameters = {
-				...{ resource, operation: one.value },
-				...Object.fromEntries(values),
+				...{ resource, operation: operation.value },
+				...Object.fromEntries(required.map((field) => [field.name, valueOf(field)])),
 			};
-			return { ...one, resource, fields, notices, parameters };
+			return { ...operation, resource, fields, parameters };
 		}),
 	);
 }

@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 /** A resource locator in its mode "By ID". */
 export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
-/** The same in its mode "By Email". */
+/** A resource locator in its mode "By Email". */
 export const byEmail = (value: string) => ({ __rl: true, mode: 'email', value });
 
 export const userGet = (value: string): INodeParameters => ({
@@ -35,7 +35,7 @@ export const upgrade: INodeParameters = {
 	planId: 'pro',
 };
 
-/** An upgrade whose e-mail and plan come from the item, as in a list of customers. */
+/** An upgrade whose email and plan come from the item, as in a list of customers. */
 export const planUpgrade: INodeParameters = {
 	...upgrade,
 	email: '={{ $json.email }}',

@@ -1,25 +1,20 @@
-/** How a sender proves each way that the trigger can verify. */
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
 import type { Verification } from '../../nodes/ResumeManagementTrigger/verify.ts';
 
-export interface Way {
-	/** Of the trigger. */
-	parameters: {
-		verification: 'header' | 'hmac' | 'standardWebhooks';
-		headerName?: string;
-		signatureEncoding?: 'hex' | 'base64';
-		signaturePrefix?: string;
-	};
-	/** The headers of a genuine request, the secret or signature last. */
+interface Way {
+	/** Parameters of the trigger. */
+	parameters: { verification: string; [name: string]: string };
+	/** Returns the headers of a genuine request, the secret or signature last. */
 	prove(secret: string, body: string, seconds: number): Record<string, string>;
 }
 
-export const sign = (text: string, secret: string, encoding: 'hex' | 'base64' = 'hex') =>
+export const sign = (text: string | Buffer, secret: string, encoding: 'hex' | 'base64' = 'hex') =>
 	createHmac('sha256', secret).update(text).digest(encoding);
 
 const headerName = 'X-Proof';
+/** A sender's proof for each verification of the trigger. */
 export const ways: Record<string, Way> = {
 	header: {
 		parameters: { verification: 'header', headerName },
@@ -43,9 +38,9 @@ export const ways: Record<string, Way> = {
 	},
 };
 
-/** What the trigger reads of its fields for a way; without one, it verifies nothing. */
-export const settingsOf = (way: string | undefined, webhookSecrets: string[]): Verification => ({
-	...{ verification: 'none', headerName: '', signatureEncoding: 'hex', signaturePrefix: '' },
-	webhookSecrets,
-	...(way && ways[way]!.parameters),
-});
+/** Returns the settings that the trigger reads from these parameters. */
+export const settingsOf = (way: string, webhookSecrets: string[]) =>
+	({
+		...{ headerName: '', signatureEncoding: 'hex', signaturePrefix: '' },
+		...{ ...ways[way]!.parameters, webhookSecrets },
+	}) as Verification;

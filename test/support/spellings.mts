@@ -2,7 +2,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=
 const lowerCase = (text: string) => text.replace(/%../g, (one) => one.toLowerCase());
 const form = (text: string) => new URLSearchParams({ a: text }).toString().slice(2);
 
-/** The spellings that secrets are hidden in. Of those in base64, the last characters also depend on what follows. */
+/** The spellings in which secrets are hidden. The last characters of base64 also depend on the text that follows. */
 export const SPELLINGS: Record<string, (text: string) => string> = {
 	none: (text) => text,
 	component: encodeURIComponent,

@@ -1,7 +1,4 @@
-/**
- * A key and a certificate for tests alone: this file makes both public, so they protect nothing. The
- * certificate is self-signed, of elsewhere.example.com, and valid until the year 2120.
- */
+/** A public key pair for tests. The certificate is self-signed, for elsewhere.example.com, and valid until 2120. */
 export const testTls = {
 	key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPsqbwYnLoc6+G2SR

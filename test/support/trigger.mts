@@ -1,6 +1,6 @@
 /**
- * Hands requests to the built trigger in the contexts of n8n-core that n8n itself uses. The request and
- * the response are plain objects; the tests in a real n8n send real ones.
+ * Hands requests to the built trigger in n8n-core's contexts, which n8n itself uses. The request and the response are
+ * plain objects; the tests in a real n8n send real ones.
  */
 import { loaded, loadNodeType, nodeTypes, PACKAGE_NAME, TestCredentials } from './engine.mts';
 import { printed } from './environment.mts';
@@ -20,52 +20,39 @@ export interface Delivery {
 	body: Buffer;
 	/** By lower-case name. */
 	headers: Record<string, string>;
-	/** Without parameters, as n8n has read it; `application/json` without it. */
-	contentType?: string;
 	query?: IDataObject;
 }
 
-/**
- * @param credential without it, the node has none
- * @throws n8n can't load a node with such parameters
- */
+/** @param credential undefined for a node without one */
 export async function createTrigger(
 	parameters: INodeParameters,
 	credential?: ICredentialDataDecryptedObject,
 ) {
 	await loaded;
 	const nodeType = await loadNodeType('resumeManagementTrigger');
-	const node: INode = {
-		id: 'trigger',
-		name: 'Trigger',
+	const definition: INode = {
+		...{ id: 'trigger', name: 'Trigger', typeVersion: 1.1, position: [0, 0], parameters },
 		type: `${PACKAGE_NAME}.resumeManagementTrigger`,
-		typeVersion: 1.1,
-		position: [0, 0],
-		parameters,
 		...(credential && { credentials: { resumeManagementApi: { id: '1', name: 'Test' } } }),
 	};
-	const nodes = [node];
-	const workflow = new Workflow({ id: 'test', nodes, connections: {}, active: true, nodeTypes });
-	const loadedNode = workflow.getNode(node.name)!;
-	const additionalData = {
-		credentialsHelper: new TestCredentials(credential ?? {}),
-		variables: {},
-	} as unknown as IWorkflowExecuteAdditionalData;
-	const webhookDescription = nodeType.description.webhooks![0]!;
-	const webhookData = { webhookDescription, workflowExecuteAdditionalData: additionalData };
+	const workflow = new Workflow({
+		...{ id: 'test', nodes: [definition], connections: {}, active: true, nodeTypes },
+	});
+	const node = workflow.getNode('Trigger')!;
+	const credentialsHelper = new TestCredentials(credential ?? {});
+	const data = { credentialsHelper, variables: {} } as unknown as IWorkflowExecuteAdditionalData;
+	const [webhookDescription] = nodeType.description.webhooks!;
+	const webhookData = { webhookDescription, workflowExecuteAdditionalData: data };
 
 	return {
 		/** Does what n8n does at activation. */
 		async activate() {
-			const context = new HookContext(workflow, loadedNode, additionalData, 'trigger', 'activate');
+			const context = new HookContext(workflow, node, data, 'trigger', 'activate');
 			await nodeType.webhookMethods!.default!.checkExists!.call(context);
 		},
 
 		/** @param methods in place of those of n8n's context */
-		async receive(
-			{ body, headers, contentType = 'application/json', query = {} }: Delivery,
-			methods = {},
-		) {
+		async receive({ body, headers, query = {} }: Delivery, methods = {}) {
 			printed.length = 0;
 			let status = 200;
 			let answer: IDataObject | undefined;
@@ -74,29 +61,27 @@ export async function createTrigger(
 					status = code;
 					return httpResponse;
 				},
-				json: (data: IDataObject) => void (answer = data),
+				json: (content: IDataObject) => void (answer = content),
 			};
 			const readRawBody = async () => {};
-			const httpRequest = { headers, params: {}, query, contentType, rawBody: body, readRawBody };
+			const httpRequest = { headers, params: {}, query, rawBody: body, readRawBody };
 			const context = new WebhookContext(
 				workflow,
-				loadedNode,
-				{ ...additionalData, httpRequest, httpResponse } as never,
+				node,
+				{ ...data, httpRequest, httpResponse } as never,
 				'webhook',
 				webhookData as unknown as IWebhookData,
 				[],
 				null,
 			);
 			Object.assign(context, methods);
-			const { webhookResponse, workflowData, noWebhookResponse } =
-				await nodeType.webhook!.call(context);
-			if (noWebhookResponse !== true) answer = webhookResponse as IDataObject;
+			const result = await nodeType.webhook!.call(context);
 			return {
 				status,
-				body: answer!,
-				/** Undefined where the workflow does not start. */
-				items: workflowData?.[0]?.map(({ json }) => json),
-				/** Everything that n8n logged. */
+				body: answer ?? (result.webhookResponse as IDataObject),
+				/** Undefined if the workflow does not start. */
+				items: result.workflowData?.[0]?.map(({ json }) => json),
+				/** All that n8n logged. */
 				log: printed.join('\n'),
 			};
 		},

@@ -5,9 +5,7 @@ import {
 	withRow,
 } from '../../nodes/shared/engine.ts';
 
-/** What happens if n8n works in another way than the versions that the nodes were tested in. */
-
-const node = { id: 'n', name: 'n', type: 'x.resumeManagement' };
+/** Safeguards for an n8n that works in another way than the versions that the nodes were tested in. */
 
 test('a run whose execution data is copied is not identified', () => {
 	const data = {};
@@ -15,37 +13,34 @@ test('a run whose execution data is copied is not identified', () => {
 	expect(identityOfRun({ getExecuteData: () => ({}) })).toBeUndefined();
 });
 
-test.each<[type: string, hasArguments: boolean, refused: boolean]>([
-	['x.resumeManagement', false, false],
-	['x.resumeManagementTool', true, false],
-	['x.resumeManagementTool', false, true],
-	['x.resumeManagementAiTool2', true, true],
-])('a call of %s, with arguments: %j, is refused: %j', (type, hasArguments, refused) => {
-	const call = { json: { email: 'a@example.com' } };
+const CALL = { json: { email: 'a@example.com' } };
+test.each<[type: string, hasArguments: boolean, identity?: unknown]>([
+	['x.resumeManagement', false, 3],
+	['x.resumeManagementTool', true, CALL.json],
+	['x.resumeManagementTool', false],
+	['x.resumeManagementAiTool2', true],
+])('%s with arguments: %j is identified or refused', (type, hasArguments, ...[expected]) => {
 	const context = {
-		getNode: () => ({ ...node, type }),
+		getNode: () => ({ type }),
 		getItemIndex: () => 3,
-		getInputData: () => (hasArguments ? call : { json: {} }),
+		getInputData: () => (hasArguments ? CALL : { json: {} }),
 	};
 	const identity = () => identityOfWrite(context as never);
-	if (refused) expect(identity).toThrow('gives no protection against sending twice');
-	else expect(identity()).toBe(hasArguments ? call.json : 3);
+	if (expected) expect(identity()).toBe(expected);
+	else expect(identity).toThrow('gives no protection against sending twice');
 });
 
-test('a row is asked for by its name, which the node has only meanwhile', async () => {
-	const asked: string[] = [];
-	const own = { ...node };
-	const context = { helpers: {}, getExecuteData: () => ({ node: own }) };
-	const ask = async () => void asked.push(own.id);
-	await withRow(context, 'row', ask);
-	const fails = async () => {
-		await withRow(context, 'row', () => {
-			throw new Error('n8n');
-		});
+test('the node has the name of a row only while the row is asked for', async () => {
+	const node = { id: 'n' };
+	const context = { helpers: {}, getExecuteData: () => ({ node }) };
+	expect(await withRow(context, 'row', async () => node.id)).toBe('row');
+	expect(node.id).toBe('n');
+	const fail = () => {
+		throw new Error('n8n');
 	};
-	await expect(fails).rejects.toThrow('n8n');
+	await expect(withRow(context, 'row', fail)).rejects.toThrow('n8n');
+	expect(node.id).toBe('n');
 	await expect(withRow(context, 'row', () => undefined)).rejects.toThrow('could not be claimed');
-	expect([asked, own.id]).toEqual([['row'], 'n']);
 });
 
 test('a context has another cancel signal, and all else of its own', () => {

@@ -1,7 +1,7 @@
 import { isText, locateFile, readMimeType } from '../../nodes/ResumeManagement/output/fileType.ts';
 import type { Failure } from '../../nodes/shared/failure.ts';
 
-/** What tells a file from text, and where an answer in JSON has one. */
+/** Signs that a response is a file and not text, and the place of a file in a JSON answer. */
 
 test.each([
 	['application/pdf; charset=binary', 'application/pdf'],
@@ -13,34 +13,31 @@ test.each([
 	expect(readMimeType({ 'content-type': header })).toBe(type);
 });
 
+const TEXT = 'text/csv application/json a/b+json text/xml image/svg+xml application/html'.split(
+	' ',
+);
+const OTHER = 'application/pdf application/vnd.openxml application/jsonx application/xml-dtd'.split(
+	' ',
+);
 test.each([
-	...['text/csv', 'application/json', 'a/b+json', 'text/xml', 'image/svg+xml', 'application/html'],
-	...[
-		'',
-		'application/pdf',
-		'application/vnd.openxmlformats',
-		'application/jsonx',
-		'application/xml-dtd',
-	],
-])('the type %j alone', (type) => {
-	const isTextType = /^text\/|svg|application\/(json|html)$|b\+json/.test(type);
-	expect([isText('%PDF', type), isText('', type)]).toEqual([isTextType, true]);
+	...TEXT.map((type) => [type, true] as const),
+	...OTHER.map((type) => [type, false] as const),
+	['', false] as const,
+])('a response of type %j is text: %s', (type, expected) => {
+	expect([isText('%PDF', type), isText('', type)]).toEqual([expected, true]);
 });
 
 const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;
 const BASE64 = btoa(FILE);
 const LINK = 'https://example.com/cv.pdf';
-const OTHER = 'https://example.com/me';
+const OTHER_LINK = 'https://example.com/me';
 const page = '<html>A resume</html>'.padEnd(200);
 const data = (value: unknown) => ({ status: 'success', data: value });
 
 const located = (answer: object, path = '') => {
-	const file = locateFile(answer as never, path);
-	return 'link' in file ? file.link : file.bytes.toString();
-};
-const failed = (answer: object, path = '') => {
 	try {
-		return located(answer, path);
+		const file = locateFile(answer as never, path);
+		return 'link' in file ? file.link : file.bytes.toString();
 	} catch (error) {
 		const { message, description } = error as Failure;
 		return `${message}. ${description}`;
@@ -48,41 +45,41 @@ const failed = (answer: object, path = '') => {
 };
 
 test.each<[string, object, string, path?: string]>([
-	['a link under a name of the list', data({ U_R_L: LINK, profile: OTHER }), LINK],
+	['a link under a name of the list', data({ U_R_L: LINK, profile: OTHER_LINK }), LINK],
 	['a link beside data', { ...data({ id: 1 }), link: LINK }, LINK],
 	['a link in place of data', data(LINK), LINK],
 	['the same link twice', { ...data({ url: LINK }), link: ` ${LINK}` }, LINK],
 	['a link in the data of data', data({ data: LINK }), LINK],
 	['base64 under a name of the list', data({ content: BASE64 }), FILE],
 	['base64 in place of data', data(BASE64), FILE],
+	['a data URL', data({ url: `data:application/pdf;base64,${BASE64}` }), FILE],
 	['a link at a path', data({ cv: [{ at: LINK }] }), LINK, 'data.cv.0.at'],
-	['base64 at a path', data({ cv: BASE64, url: OTHER }), FILE, 'data.cv'],
+	['a link with blanks', { a: ` ${LINK}/of Ann.pdf\n` }, `${LINK}/of Ann.pdf`, 'a'],
+	['one of two links', data({ url: OTHER_LINK, file: LINK }), LINK, 'data.file'],
+	['base64 at a path', data({ cv: BASE64, url: OTHER_LINK }), FILE, 'data.cv'],
 	['base64 without padding', { a: btoa(`${FILE}!`).replace(/=+$/, '') }, `${FILE}!`, 'a'],
 	['base64 in indented lines', { a: BASE64.replace(/.{76}/g, '$&\n\t ') }, FILE, 'a'],
 	['base64 for URLs', { a: btoa(`${FILE}???>>>`).replaceAll('/', '_') }, `${FILE}???>>>`, 'a'],
-	['a data URL', data({ url: `data:application/pdf;base64,${BASE64}` }), FILE],
-	['a link with blanks', { a: ` ${OTHER}/of Ann.pdf\n` }, `${OTHER}/of Ann.pdf`, 'a'],
 	['base64 of a page', { a: btoa(page) }, page, 'a'],
-	['one of two links', data({ url: OTHER, file: LINK }), LINK, 'data.file'],
 ])('a file is found as %s', (_, answer, expected, ...[path]) => {
 	expect(located(answer, path)).toBe(expected);
 });
 
 test.each<[string, unknown]>([
 	['nothing', undefined],
-	['an object', { url: OTHER }],
+	['an object', { url: LINK }],
 	['a link of another kind', 'ftp://example.com/cv.pdf'],
 	['blanks', ' \n '],
 	['bytes that came as a text', '%PDF-1.7\n%\ufffd\ufffd\n1 0 obj'],
 ])('File Path leads to %s, which is no file', (_, a) => {
-	expect(failed({ a }, 'a')).toMatch(/^The answer has no file at 'a'\..*File Path/);
+	expect(located({ a }, 'a')).toMatch(/^The answer has no file at 'a'\..*File Path/);
 });
 
 test.each<[string, object, string]>([
-	['two links', data({ url: OTHER, file: LINK }), 'more than one file'],
+	['two links', data({ url: OTHER_LINK, file: LINK }), 'more than one file'],
 	['a link and base64', { ...data(BASE64), url: LINK }, 'more than one file'],
-	['a link under another name', data({ profile: LINK, website: LINK }), 'no file'],
-	['a link further within', data({ file: { url: LINK } }), 'no file'],
+	['links under other names', data({ profile: LINK, website: LINK, avatarUrl: LINK }), 'no file'],
+	['a link further within', data({ file: { url: LINK }, files: [LINK] }), 'no file'],
 	['a link that is not whole', data({ url: '/files/cv.pdf' }), 'no file'],
 	['base64 of a page', data(btoa(page)), 'no file'],
 	['base64 with another character', data(`${BASE64.slice(0, 251)}!`), 'no file'],
@@ -90,12 +87,12 @@ test.each<[string, object, string]>([
 	['a hash of 512 bits', data({ file: 'a10a'.repeat(32) }), 'no file'],
 	['a token', data({ file: BASE64.slice(0, 100) }), 'no file'],
 ])('the error of %s names File Path', (_, answer, what) => {
-	expect(failed(answer)).toMatch(new RegExp(`^The answer has ${what}\\..*Set File Path`));
+	expect(located(answer)).toMatch(new RegExp(`^The answer has ${what}\\..*Set File Path`));
 });
 
 test('an error names twenty properties at most, each cut to 64 characters', () => {
 	const names = Array.from({ length: 30 }, (_, i) => `${i}${'x'.repeat(100)}`);
 	const shown = names.slice(0, 20).map((name) => name.slice(0, 64));
 	const answer = Object.fromEntries(names.map((name) => [name, 1]));
-	expect(failed(answer)).toContain(`properties: ${shown.join(', ')}.`);
+	expect(located(answer)).toContain(`properties: ${shown.join(', ')}.`);
 });

@@ -1,8 +1,6 @@
-import fc from 'fast-check';
-
 import { toPath } from '../../nodes/shared/path.ts';
 
-/** Paths as users write them, which end below the base path or are refused. */
+/** Paths as users write them. They end below the base path, or are refused. */
 
 test.each([
 	['/user/1/', 'user/1/'],
@@ -21,36 +19,10 @@ test.each([
 test.each([
 	...['//host', '///host', '/', '//', 'a//b', 'a//', 'http://host/v1', 'https:/host//x'],
 	...['..', '.', '../users', 'a/../../b', 'a/.', '%2e%2e/users', '%2E', '.%2e', 'a/%2e%2E/b'],
-	...['..%2fusers', 'a%2f..%2fb', '..%5cusers', '..\\users'],
+	// Some servers decode a path twice, and take a backslash for a slash.
+	...['%252e%252e/users', 'a/%252E', '..%2fusers', 'a%2f..%2fb', '..%5cusers', '..\\users'],
 	...['\\\\host', 'a\\b', 'a?b=1', 'a#b', '?', '#', 'a\tb', 'a\nb', 'a\r\nX-Other: 1', 'a%00'],
 	...['a%0d%0ab', 'a\u0000', '%', 'a%zz', '%c0%ae%c0%ae/a', '\ud800'],
 ])('%j is refused', (path) => {
 	expect(toPath(path)).toBeUndefined();
-});
-
-test('whatever is taken ends below the base path, also where a server decodes it', () => {
-	const pieces = fc.constantFrom(
-		...['/', '//', '.', '..', '...', '%2e', '%2E', '%2f', '%5c', '%25', '%', '%00', '%c0%ae'],
-		...['\\', '?', '#', '@', ':', ';', '&', '=', '\t', '\n', '\r', ' ', '\u0000', '\u00a0'],
-		...['http:', 'https://', 'host', 'evil.example', '127.0.0.1', 'v1', 'user', '[::1]', '~'],
-		...['*', '\u2024', '\uff0e', '\u3002', '\uff0f', '\u2215', '\u202e', '\ufeff', '\ud800'],
-		...['2e', '5c', '😀', 'é'],
-	);
-	const piece = fc.oneof(pieces, fc.string({ unit: 'binary', maxLength: 3 }));
-	let taken = 0;
-	const property = fc.property(fc.array(piece, { minLength: 1, maxLength: 8 }), (given) => {
-		const path = toPath(given.join(''));
-		if (path === undefined) return;
-		taken++;
-		expect(path).toMatch(/^[!-~]+$/);
-		expect(path).not.toMatch(/[?#\\]/);
-		const sent = `/v1/${path}`;
-		expect(new URL(sent, 'http://service').pathname).toBe(sent);
-		// Also where a server resolves what it has decoded, and takes a backslash for a slash.
-		const decoded = decodeURIComponent(sent);
-		expect(decoded.split(/[/\\]/)).not.toContain('..');
-		expect(new URL(decoded, 'http://service').pathname).toMatch(/^\/v1\//);
-	});
-	fc.assert(property, { numRuns: 10_000 });
-	expect(taken).toBeGreaterThan(500);
 });
