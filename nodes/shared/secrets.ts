@@ -6,7 +6,7 @@ export const HIDDEN = '[hidden]';
 /** Characters. A shorter text is no key, and would be found in many places. */
 const SHORTEST = 8;
 
-/** Spellings of the secrets, the longest first, so that no part of a long one is left over. */
+/** Spellings of the secrets. */
 export type Secrets = readonly string[];
 
 /**
@@ -20,7 +20,7 @@ export function secretsOf(secrets: unknown[]): Secrets {
 		.map((secret) => withoutPrefix(secret.trim()))
 		.filter(({ length }) => length >= SHORTEST)
 		.flatMap(spellingsOf);
-	return [...new Set(spellings)].sort((a, b) => b.length - a.length);
+	return [...new Set(spellings)];
 }
 
 /** Returns the Base64 of a Standard Webhooks secret, which often follows `whsec_`; any other secret as it is. */
@@ -71,22 +71,31 @@ export function holdsSecret(text: string | Buffer, secrets: Secrets): boolean {
 	return secrets.some((secret) => text.includes(secret.slice(0, SEARCHED)));
 }
 
-/** Hides the secrets in a text, and cuts the text afterwards: a part of a secret could not be found any more. */
+/**
+ * Hides the secrets in a text, and cuts the text afterwards: a part of a secret could not be found any more. All are
+ * searched for in the same text, because a spelling may begin within another one.
+ */
 export function hideAndCut(text: string, secrets: Secrets, characters = Infinity): string {
-	return secrets.reduce(hideOne, text).slice(0, characters);
-}
-
-function hideOne(text: string, secret: string): string {
-	const start = secret.slice(0, SEARCHED);
+	const places = secrets.flatMap((secret) => placesOf(secret, text));
 	let hidden = '';
 	let copied = 0;
-	for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, copied)) {
-		let length = start.length;
-		while (length < secret.length && text[at + length] === secret[length]) length++;
-		hidden += text.slice(copied, at) + HIDDEN;
-		copied = at + length;
+	for (const [start, end] of places.sort(([one], [other]) => one - other)) {
+		if (start >= copied) hidden += text.slice(copied, start) + HIDDEN;
+		copied = Math.max(copied, end);
 	}
-	return hidden + text.slice(copied);
+	return (hidden + text.slice(copied)).slice(0, characters);
+}
+
+function placesOf(secret: string, text: string): Array<[start: number, end: number]> {
+	const beginning = secret.slice(0, SEARCHED);
+	const places: Array<[number, number]> = [];
+	let end = 0;
+	for (let start = text.indexOf(beginning); start >= 0; start = text.indexOf(beginning, end)) {
+		end = start + beginning.length;
+		while (end < start + secret.length && text[end] === secret[end - start]) end++;
+		places.push([start, end]);
+	}
+	return places;
 }
 
 /** Returns the value with the secrets hidden in all its texts, numbers and property names. */
