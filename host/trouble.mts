@@ -1,6 +1,15 @@
+import type { ExecaError } from 'execa';
+
 /** An error for people: what happened and what to do. It is printed without a stack trace. */
 export class Trouble extends Error {
 	override readonly name = 'Trouble';
+}
+
+/** Returns an error for people for a command that failed: a sentence for the command's output, and the end of the output. */
+export function commandTrouble(error: unknown, sentence: (output: string) => string): unknown {
+	const { all } = error as Partial<ExecaError>;
+	if (all === undefined) return error;
+	return new Trouble(`${sentence(all)}\n${all.trim().split('\n').slice(-30).join('\n')}`);
 }
 
 /**
@@ -12,13 +21,15 @@ export function systemCode(error: unknown): string | undefined {
 	return typeof error.code === 'string' ? error.code : undefined;
 }
 
+const diskFull = 'The disk or your quota is full: free some space and run the command again.';
+const notWritable =
+	'A folder may not be written: set XDG_CACHE_HOME and XDG_DATA_HOME to folders of your own, and run the command again.';
+
 const systemSentences: Record<string, string> = {
-	ENOSPC: 'The disk is full: free some space and run the command again.',
-	EDQUOT: 'Your disk quota is used up: free some space and run the command again.',
-	EROFS:
-		'The disk is read-only: set XDG_CACHE_HOME and XDG_DATA_HOME to folders that can be written, and run the command again.',
-	EACCES:
-		'A folder may not be written: set XDG_CACHE_HOME and XDG_DATA_HOME to folders of your own, and run the command again.',
+	ENOSPC: diskFull,
+	EDQUOT: diskFull,
+	EROFS: notWritable,
+	EACCES: notWritable,
 };
 
 /** Returns the text to print for an error: its sentence if it has one, else its stack trace. */

@@ -1,10 +1,7 @@
 import type { INode } from 'n8n-workflow';
 import type { EditorApi } from '../../host/rest.mts';
 
-/**
- * Does to an example's nodes what its note asks of a person who has n8n 1, where the Data Table node
- * knows no table by name.
- */
+/** Chooses the Data Tables by ID, as the note of an example asks of users of n8n 1, whose node finds none by name. */
 export async function adaptToN8n1(api: EditorApi, nodes: INode[]): Promise<INode[]> {
 	const tables = await api.listDataTables();
 	return nodes.map((node) => {
