@@ -45,7 +45,7 @@ const workflowsFolder = join(projectRoot, 'workflows');
 export async function prepareWorkspace(
 	api: EditorApi,
 	access: ServiceAccess,
-	adapt: (nodes: INode[]) => Promise<INode[]> = async (nodes) => nodes,
+	adapt: (nodes: INode[], api: EditorApi) => Promise<INode[]> = async (nodes) => nodes,
 ): Promise<ExampleWorkflow[]> {
 	const credentials = await prepareCredentials(api, access);
 	const tables = await api.listDataTables();
@@ -56,7 +56,7 @@ export async function prepareWorkspace(
 
 	const examples: ExampleWorkflow[] = [];
 	for (const { file, definition } of await readExamples()) {
-		const nodes = (await adapt(definition.nodes)).map((node) =>
+		const nodes = (await adapt(definition.nodes, api)).map((node) =>
 			wireSubWorkflow(wireCredential(node, credentials), examples),
 		);
 		const { id, name } =

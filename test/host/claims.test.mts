@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import axios from 'axios';
 import type { IDataObject, INode } from 'n8n-workflow';
-import { chain, to, type NodeDefinition } from '../../host/workflow.mts';
+import { to, type NodeDefinition } from '../../host/workflow.mts';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { actionType, joinInstance, type SharedInstance } from './instance.mts';
 
 /** Send Once Key across executions: deliveries of a payment's webhook, and the upgrades that the service billed. */
 
 const { pro } = SANDBOX_PLANS;
-const KEY = '={{ $json.body.key }}';
 
 /** Number of keys that are delivered twice at the same moment; at least some of them meet in n8n. */
 const RACES = 8;
@@ -38,56 +37,52 @@ interface Payment {
 /**
  * Activates a workflow with an upgrade for each payment of a delivery.
  *
+ * @param more of the upgrade
  * @param before a node between the webhook and the upgrade
  * @param connections replace those from each node to the next
  * @returns the workflow's ID, and a function that delivers payments and returns the upgrade's output
  */
 async function activate(
-	upgrade: Partial<INode> = {},
+	more: Partial<INode> = {},
 	before: NodeDefinition[] = [],
 	connections = {},
 ) {
-	const { api, url, addCredential } = instance;
 	const path = randomUUID();
-	const webhook = {
-		path,
-		httpMethod: 'POST',
-		responseMode: 'lastNode',
-		responseData: 'allEntries',
-		options: {},
-	};
-	const split = { fieldToSplitOut: 'body', options: {} };
+	const answer = { responseMode: 'lastNode', responseData: 'allEntries', options: {} };
 	const nodes: NodeDefinition[] = [
 		{
 			name: 'Payment received',
 			type: 'n8n-nodes-base.webhook',
 			typeVersion: 2,
 			webhookId: path,
-			parameters: webhook,
+			parameters: { path, httpMethod: 'POST', ...answer },
 		},
-		{ name: 'Payments', type: 'n8n-nodes-base.splitOut', parameters: split },
+		{
+			name: 'Payments',
+			type: 'n8n-nodes-base.splitOut',
+			parameters: { fieldToSplitOut: 'body', options: {} },
+		},
 		...before,
 		{
 			name: 'Upgrade',
 			type: actionType,
-			credentials: await addCredential(),
+			credentials: await instance.addCredential(),
 			onError: 'continueRegularOutput',
-			...upgrade,
+			...more,
 			parameters: {
 				resource: 'plan',
 				operation: 'upgrade',
 				email: '={{ $json.body.email }}',
 				planId: '={{ $json.body.planId }}',
-				sendOnceKey: KEY,
-				...upgrade.parameters,
+				sendOnceKey: '={{ $json.body.key }}',
 			},
 		},
 	];
-	const { id } = await api.createWorkflow(chain(nodes, { connections }));
-	await api.activateWorkflow(id);
+	const id = await instance.createWorkflow(nodes, { connections });
+	await instance.api.activateWorkflow(id);
 	const deliver = async (...payments: Payment[]) => {
 		const bodies = payments.map((one) => ({ body: { planId: pro, ...one } }));
-		return (await axios.post<IDataObject[]>(`${url}/webhook/${path}`, bodies)).data;
+		return (await axios.post<IDataObject[]>(`${instance.url}/webhook/${path}`, bodies)).data;
 	};
 	return { id, deliver };
 }

@@ -148,39 +148,31 @@ unlessLowest('an event evaluates no expression', async () => {
 });
 
 /** The last one, because the others need an n8n that runs. */
-test('a killed n8n sends no key again, and gets the events of the time when it was down', async () => {
+test('a killed n8n sends no key again, and gets the event of the time when it was down', async () => {
 	const { sandbox, api } = instance;
 	const { id: eventsId, url } = await activateTrigger();
 	const route = { style: 'header', headerName: 'X-Webhook-Secret' } as const;
 	sandbox.webhooks.register({ url, secret: webhookSecret, ...route });
 	const [email] = instance.emails as [string];
 	const upgrade = { resource: 'plan', operation: 'upgrade', email, planId: SANDBOX_PLANS.pro };
-	const id = await instance.createWorkflow([
-		start,
-		{
-			name: 'Upgrade',
-			type: actionType,
-			parameters: { ...upgrade, sendOnceKey: 'killed' },
-			credentials: await instance.addCredential({
-				baseUrl: sandbox.baseUrl.replace('127.0.0.1', 'localhost'),
-			}),
-		},
-	]);
+	const parameters = { ...upgrade, sendOnceKey: 'killed' };
+	const baseUrl = sandbox.baseUrl.replace('127.0.0.1', 'localhost');
+	const credentials = await instance.addCredential({ baseUrl });
+	const node = { name: 'Upgrade', type: actionType, parameters, credentials };
+	const id = await instance.createWorkflow([start, node]);
 	sandbox.faults.add({ email, delayMs: 60_000 });
 	await api.runWorkflow(id, 'Start');
 	while (sandbox.requests.length === 0) await sleep(50);
 	await instance.killN8n();
 	sandbox.faults.clear();
 
-	const sections = [1, 2, 3];
-	for (const section of sections) sandbox.webhooks.saveSection(section, {});
-	while (sandbox.webhooks.deliveries().some(({ attempts }) => attempts === 0)) await sleep(50);
+	sandbox.webhooks.saveSection(1, {});
+	while (sandbox.webhooks.deliveries()[0]!.attempts === 0) await sleep(50);
 	await instance.startN8nAgain();
 	const again = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
 	expect(again.data.resultData.error!.message).toMatch(/^Outcome unknown: /);
 	expect(instance.billed(email)).toBe(1);
 
 	await sandbox.webhooks.idle();
-	const late = await api.waitForExecutions(eventsId, sections.length);
-	expect(late.map(({ status }) => status)).toEqual(sections.map(() => 'success'));
+	expect(await api.waitForExecutions(eventsId, 1)).toMatchObject([{ status: 'success' }]);
 }, 180_000);

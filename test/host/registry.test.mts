@@ -30,18 +30,14 @@ async function startProxy() {
 	};
 	const { version } = manifest;
 	const tarball = `/${packageName}/-/${version}.tgz`;
+	const content = await readFile(await packPackage(folder));
 	const latest = { ...manifest, dist: { tarball: `https://${registryHost}${tarball}` } };
-	const versions = { [version]: latest };
-	const packument = { name: packageName, 'dist-tags': { latest: version }, versions };
-	/** By path, as in https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md. */
-	const answers: Record<string, string | Buffer> = {
-		[tarball]: await readFile(await packPackage(folder)),
-		[`/${packageName}`]: JSON.stringify(packument),
-		[`/${packageName}/latest`]: JSON.stringify(latest),
-		[`/${packageName}/${version}`]: JSON.stringify(latest),
-	};
+	// All versions, and the latest one: https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md
+	const document = { ...latest, 'dist-tags': { latest: version }, versions: { [version]: latest } };
 	const registry = createTlsServer(testTls, ({ url }, response) => {
-		response.writeHead(answers[url!] ? 200 : 404).end(answers[url!] ?? '{}');
+		if (url === tarball) return response.end(content);
+		response.writeHead(url!.startsWith(`/${packageName}`) ? 200 : 404);
+		return response.end(JSON.stringify(document));
 	});
 	const proxy = createServer((_, response) => response.writeHead(502).end());
 	proxy.on('connect', ({ url }, client: Socket) => {

@@ -61,15 +61,14 @@ export default async function startShared(): Promise<void> {
 	process.env.SHARED_N8N = JSON.stringify(shared);
 }
 
-/** Copies the user folder of a running n8n, which may be writing to its database. */
+/** Copies the key, the packages and the database of a running n8n. */
 async function copyUserFolder(from: string, to: string): Promise<void> {
-	const database = join('.n8n', 'database.sqlite');
-	// With this journal, an n8n assumes a crash and waits.
-	const left = [database, join('.n8n', 'crash.journal')].map((path) => join(from, path));
-	const filter = (path: string) => !left.some((start) => path.startsWith(start));
-	await cp(from, to, { recursive: true, filter });
-	const live = new DatabaseSync(join(from, database), { readOnly: true });
-	await backup(live, join(to, database));
+	for (const part of ['config', 'nodes']) {
+		await cp(join(from, '.n8n', part), join(to, '.n8n', part), { recursive: true });
+	}
+	// n8n may be writing to it.
+	const live = new DatabaseSync(join(from, '.n8n', 'database.sqlite'), { readOnly: true });
+	await backup(live, join(to, '.n8n', 'database.sqlite'));
 	live.close();
 }
 

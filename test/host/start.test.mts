@@ -1,5 +1,6 @@
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,6 @@ import { reportTo } from '../../host/progress.mts';
 import { EditorApi } from '../../host/rest.mts';
 import { owner, readExamples } from '../../host/workspace.mts';
 import { actionType, startMilliseconds } from './instance.mts';
-import { launch, type Launcher } from './launcher.mts';
 
 /** Parts of the project that the commands read. */
 const parts = [
@@ -26,7 +26,7 @@ let folder: string;
 let checkout: string;
 let port: number;
 let sandboxPort: number;
-const launched: Launcher[] = [];
+const children: ChildProcess[] = [];
 
 beforeAll(async () => {
 	await installHost(2, reportTo(process.stderr));
@@ -46,16 +46,36 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-	for (const { child } of launched) child.kill('SIGTERM');
+	for (const child of children) child.kill('SIGTERM');
 	await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** Runs `npm start` with data of its own. */
-function start(...options: string[]): Launcher {
+function start(options: string[] = [], env: Record<string, string> = {}) {
 	const ports = ['--port', String(port), '--sandbox-port', String(sandboxPort)];
-	const launcher = launch(checkout, folder, ...ports, ...options);
-	launched.push(launcher);
-	return launcher;
+	const child = spawn(process.execPath, ['host/start.mts', ...ports, ...options], {
+		cwd: checkout,
+		env: { ...process.env, XDG_DATA_HOME: folder, ...env },
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	children.push(child);
+	let text = '';
+	for (const stream of [child.stdout, child.stderr]) {
+		stream.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+	}
+	return {
+		child,
+		text: () => text,
+		/** Settles with the exit code. */
+		exit: once(child, 'close').then(([code]) => code as number | null),
+		/** Waits for a text, or for the last line of the start. */
+		written: async (expected = 'Ctrl-C stops both') => {
+			while (!text.includes(expected)) {
+				if (child.exitCode !== null) throw new Error(text);
+				await sleep(100);
+			}
+		},
+	};
 }
 
 async function isOpen(port: number): Promise<boolean> {
@@ -98,7 +118,7 @@ test('npm start prints addresses and login, and Ctrl-C stops everything', async 
 }, 120_000);
 
 test('a second start keeps the data, npm run dev loads changes, and n8n ends with its launcher', async () => {
-	const second = start('--watch');
+	const second = start(['--watch']);
 	await second.written();
 	api = new EditorApi(`http://127.0.0.1:${port}`);
 	await api.signIn(owner);
@@ -116,7 +136,7 @@ test('a second start keeps the data, npm run dev loads changes, and n8n ends wit
 		expect.stringMatching(`^http://127.0.0.1:${port}/webhook/[0-9a-f-]{36}/webhook$`),
 	]);
 
-	const third = start('--watch');
+	const third = start(['--watch']);
 	expect(await third.exit).toBe(1);
 	expect(third.text()).toContain('Another `npm start` is using');
 
@@ -151,7 +171,19 @@ test.each([
 	[['--colour'], '--sandbox-port <number>'],
 	[['--port', 'high'], '--port takes a number from 1 to 65535, not "high".'],
 ])('a wrong command line is explained: %j', async (options, sentence) => {
-	const { exit, text } = start(...options);
+	const { exit, text } = start(options);
 	expect(await exit).toBe(1);
 	expect(text()).toContain(sentence);
 });
+
+test('without a network, the installation of n8n fails with a sentence, and leaves nothing unfinished', async () => {
+	const cache = join(folder, 'cache');
+	const { exit, text } = start([], {
+		XDG_CACHE_HOME: cache,
+		npm_config_cache: join(folder, 'npm'),
+		npm_config_registry: `http://127.0.0.1:${await freePort()}`,
+	});
+	expect(await exit).toBe(1);
+	expect(text()).toContain("The npm registry can't be reached: check the network connection");
+	expect(await readdir(join(cache, packageName))).toEqual(['n8n-2.lock']);
+}, 120_000);

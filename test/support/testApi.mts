@@ -11,8 +11,6 @@ import {
 /** Headers that identify a signed-in user. */
 export type Session = Record<'Cookie' | 'browser-id', string>;
 
-const pollMilliseconds = 150;
-
 /** Actions of a person in n8n's editor that `npm start` does not need. */
 export class TestApi extends EditorApi {
 	/** For a TestApi in another process: n8n refuses more than a few logins a minute. */
@@ -30,13 +28,9 @@ export class TestApi extends EditorApi {
 	/** Tests a credential as the Test button does. n8n 1 tests saved ones only. */
 	async testCredential(credential: CredentialDefinition) {
 		const { id } = await this.createCredential(credential);
-		try {
-			const credentials = { id, ...credential };
-			type Result = { status: 'OK' | 'Error'; message: string };
-			return await this.send<Result>('POST', '/rest/credentials/test', { credentials });
-		} finally {
-			await this.send('DELETE', `/rest/credentials/${id}`);
-		}
+		const credentials = { id, ...credential };
+		type Result = { status: 'OK' | 'Error'; message: string };
+		return await this.send<Result>('POST', '/rest/credentials/test', { credentials });
 	}
 
 	async updateWorkflow(id: string, change: Partial<WorkflowDefinition>): Promise<Workflow> {
@@ -71,23 +65,18 @@ export class TestApi extends EditorApi {
 	 * Waits until a workflow has at least so many executions (at most 100), and for the end of each, and returns them, the oldest
 	 * first. n8n 1 answers a webhook before its execution exists.
 	 */
-	async waitForExecutions(
-		workflowId: string,
-		count: number,
-		timeoutMilliseconds = 60_000,
-	): Promise<Execution[]> {
-		const deadline = Date.now() + timeoutMilliseconds;
-		let found = await this.listExecutions(workflowId);
-		while (found.length < count) {
+	async waitForExecutions(workflowId: string, count: number): Promise<Execution[]> {
+		const deadline = Date.now() + 60_000;
+		for (;;) {
+			const found = (await this.listExecutions(workflowId)).reverse();
+			if (found.length >= count) {
+				return await Promise.all(found.map(async ({ id }) => await this.waitForExecution(id)));
+			}
 			if (Date.now() > deadline) {
 				throw new Error(`Workflow ${workflowId} has ${found.length} executions and not ${count}`);
 			}
-			await sleep(pollMilliseconds);
-			found = await this.listExecutions(workflowId);
+			await sleep(150);
 		}
-		const executions: Execution[] = [];
-		for (const { id } of found.toReversed()) executions.push(await this.waitForExecution(id));
-		return executions;
 	}
 
 	/** Returns each use of something that a later version of n8n removes, by the report of n8n 2. */
