@@ -15,16 +15,14 @@ export interface N8nOptions {
 	host: Host;
 	/** Command of n8n: `start`, or a process of its queue mode. */
 	command?: N8nCommand;
-	/**
-	 * `N8N_USER_FOLDER`: n8n's data are in its folder `.n8n`, and the files of workflows in `.n8n-files`.
-	 */
+	/** `N8N_USER_FOLDER`: n8n's data are in its folder `.n8n`, and the files of workflows in `.n8n-files`. */
 	userFolder: string;
 	/** Port of n8n (default: a free one). */
 	port?: number;
 	/** More environment variables. n8n does not get those of this process. */
 	env?: Record<string, string>;
 	/** Is called with each line of n8n's output. */
-	onLine?: (line: string) => void;
+	onLine?: (line: string) => unknown;
 	/** Cancels the start. */
 	signal?: AbortSignal;
 }
@@ -45,6 +43,7 @@ const whenReady = {
 export const headless = { N8N_DISABLE_UI: 'true', N8N_PUBLIC_API_DISABLED: 'true' };
 
 const readySeconds = 180;
+
 /** Time that n8n may take to finish running executions and close its database. */
 const shutdownSeconds = 10;
 

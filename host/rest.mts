@@ -41,10 +41,9 @@ export interface Workflow extends WorkflowDefinition {
 
 export interface ExecutionSummary {
 	id: string;
-	workflowId: string;
 	/** `success`, `error`, `crashed`, `canceled`, or unfinished. */
 	status: string;
-	/** ISO 8601, when the execution has ended. */
+	/** ISO 8601, if the execution has ended. */
 	stoppedAt?: string;
 }
 
@@ -67,9 +66,7 @@ export class EditorApiError extends Error {
 }
 
 const unfinished = ['new', 'running', 'waiting', 'unknown'];
-const executionStates = [...unfinished, 'canceled', 'crashed', 'error', 'success'];
 const pollMilliseconds = 150;
-const busyMilliseconds = 60_000;
 
 /**
  * Client of the REST API that n8n's editor uses. n8n's public API is another one, and needs a key that only the editor can make.
@@ -101,8 +98,8 @@ export class EditorApi {
 		// The name of the login's first field depends on n8n's version.
 		const login = { emailOrLdapLoginId: owner.email, email: owner.email, password: owner.password };
 		const refused = await this.http.post<{ message?: string }>('/rest/login', login);
-		let answer = refused;
-		if (refused.status !== 200) answer = await this.http.post('/rest/owner/setup', owner);
+		const answer =
+			refused.status === 200 ? refused : await this.http.post('/rest/owner/setup', owner);
 		if (answer.status !== 200) {
 			throw new EditorApiError('POST /rest/login', refused.status, refused.data.message ?? '');
 		}
@@ -185,7 +182,8 @@ export class EditorApi {
 	 * neither (findCurrentAndCompleted in n8n/src/executions/execution-list-v1.service.ts).
 	 */
 	async listExecutions(workflowId: string): Promise<ExecutionSummary[]> {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId, status: executionStates }));
+		const status = [...unfinished, 'canceled', 'crashed', 'error', 'success'];
+		const filter = encodeURIComponent(JSON.stringify({ workflowId, status }));
 		const path = `/rest/executions?limit=100&filter=${filter}`;
 		const { results } = await this.send<{ results: ExecutionSummary[] }>('GET', path);
 		// n8n 2 sorts by the time of the start, which waiting executions do not have.
@@ -239,8 +237,7 @@ export class EditorApi {
 	async deleteRows(tableId: string, columnName: string, value: string | number): Promise<void> {
 		const filters = [{ columnName, condition: 'eq', value }];
 		const filter = encodeURIComponent(JSON.stringify({ type: 'and', filters }));
-		const path = `${await this.#dataTables()}/${tableId}/rows?filter=${filter}`;
-		await this.send('DELETE', path);
+		await this.send('DELETE', `${await this.#dataTables()}/${tableId}/rows?filter=${filter}`);
 	}
 
 	/** Returns the node types that n8n has loaded. */
@@ -248,7 +245,6 @@ export class EditorApi {
 		return await this.sendPlain('GET', '/types/nodes.json');
 	}
 
-	/** Returns the credential types that n8n has loaded. */
 	async credentialTypes(): Promise<INodeTypeDescription[]> {
 		return await this.sendPlain('GET', '/types/credentials.json');
 	}
@@ -266,7 +262,7 @@ export class EditorApi {
 
 	/** Repeats reads while n8n answers 503, because its database is too busy for the health check. */
 	private async sendPlain<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
-		const deadline = Date.now() + busyMilliseconds;
+		const deadline = Date.now() + 60_000;
 		for (;;) {
 			const request = { method, url: path, data: body };
 			const { status, data } = await this.http.request<Answer & { message?: string }>(request);

@@ -56,10 +56,8 @@ async function run(signal: AbortSignal): Promise<void> {
 	);
 	if (options.help) return console.log(help);
 	const { reset, watch } = options;
-	const [port, sandboxPort] = [
-		readNumber('port', options.port, 1, 65_535),
-		readNumber('sandbox-port', options['sandbox-port'], 1, 65_535),
-	];
+	const port = readNumber('port', options.port, 1, 65_535);
+	const sandboxPort = readNumber('sandbox-port', options['sandbox-port'], 1, 65_535);
 	const report = reportTo(process.stdout);
 	const folder = watch ? join(dataFolder(), 'dev') : dataFolder();
 	const userFolder = join(folder, `n8n-${major}`);
@@ -82,8 +80,12 @@ async function run(signal: AbortSignal): Promise<void> {
 		if (reset) await rm(userFolder, { recursive: true, force: true });
 		await installPackage(userFolder, await packPackage(join(folder, 'package'), signal));
 		const n8n = await report('Starting n8n', async () => {
+			// n8n reloads the package when its files change, and logs the reason of a failure at the level "debug" (setupHotReload in
+			// n8n/src/load-nodes-and-credentials.ts).
+			const reloading = { N8N_DEV_RELOAD: 'true', N8N_LOG_LEVEL: 'debug' };
 			const env = { ...withoutAssistant, ...(watch && reloading) };
-			return await startN8n({ host, userFolder, port, signal, env, onLine: showReload });
+			const onLine = (line: string) => line.includes('Hot reload') && console.log(line);
+			return await startN8n({ host, userFolder, port, signal, env, onLine });
 		});
 		cleanups.push(n8n.stop);
 		// After n8n: while n8n migrates its database, it answers every request with 200, and waiting events of the sandbox would be
@@ -107,16 +109,6 @@ async function run(signal: AbortSignal): Promise<void> {
 		for (const cleanUp of cleanups.reverse()) await cleanUp();
 	}
 }
-
-/**
- * Makes n8n reload an installed package when its files change (setupHotReload and reloadLoader in
- * n8n/src/load-nodes-and-credentials.ts). n8n logs the reason of a failure at the level "debug".
- */
-const reloading = { N8N_DEV_RELOAD: 'true', N8N_LOG_LEVEL: 'debug' };
-
-const showReload = (line: string) => {
-	if (line.includes('Hot reload')) console.log(line);
-};
 
 /** Returns the examples; `undefined`, and changes nothing, if the user has changed the owner's login. */
 async function setUp(

@@ -17,25 +17,20 @@ export function commandTrouble(error: unknown, sentence: (output: string) => str
  * https://github.com/jestjs/jest/issues/2549
  */
 export function systemCode(error: unknown): string | undefined {
-	if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-	return typeof error.code === 'string' ? error.code : undefined;
+	const { code } = Object(error) as { code?: unknown };
+	return typeof code === 'string' ? code : undefined;
 }
 
-const diskFull = 'The disk or your quota is full: free some space and run the command again.';
-const notWritable =
-	'A folder may not be written: set XDG_CACHE_HOME and XDG_DATA_HOME to folders of your own, and run the command again.';
-
 const systemSentences: Record<string, string> = {
-	ENOSPC: diskFull,
-	EDQUOT: diskFull,
-	EROFS: notWritable,
-	EACCES: notWritable,
+	ENOSPC: 'The disk is full: free some space and run the command again.',
+	EACCES:
+		'A folder may not be written: set XDG_CACHE_HOME and XDG_DATA_HOME to folders of your own, and run the command again.',
 };
 
 /** Returns the text to print for an error: its sentence if it has one, else its stack trace. */
 export function describeError(error: unknown): string {
 	if (error instanceof Trouble) return error.message;
-	if (!(error instanceof Error)) return String(error);
+	const { message, stack } = error as Error;
 	const sentence = systemSentences[systemCode(error) ?? ''];
-	return sentence === undefined ? (error.stack ?? error.message) : `${sentence} (${error.message})`;
+	return sentence === undefined ? (stack ?? message) : `${sentence} (${message})`;
 }

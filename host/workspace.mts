@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { INode } from 'n8n-workflow';
+import type { INode, INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../sandbox/server.mts';
 import dataTables from './dataTables.json' with { type: 'json' };
 import { projectRoot } from './paths.mts';
@@ -106,21 +106,18 @@ async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promis
 
 /** Sets the credentials of a node. Types without a credential, such as a chat model's, stay open. */
 function wireCredential(node: INode, credentials: Credential[]): INode {
-	const credential = credentials.find(({ type }) => node.credentials?.[type] !== undefined);
-	if (credential === undefined) return node;
-	const { type, id, name } = credential;
-	return { ...node, credentials: { [type]: { id, name } } };
+	const found = credentials.find(({ type }) => node.credentials?.[type] !== undefined);
+	return found
+		? { ...node, credentials: { [found.type]: { id: found.id, name: found.name } } }
+		: node;
 }
 
 /** Sets the ID of the workflow that a node calls: files have its name only. */
 function wireSubWorkflow(node: INode, examples: ExampleWorkflow[]): INode {
-	const locator = node.parameters.workflowId;
-	if (typeof locator !== 'object' || locator === null || !('cachedResultName' in locator)) {
-		return node;
-	}
-	const called = examples.find(({ name }) => name === locator.cachedResultName);
+	const locator = node.parameters.workflowId as { cachedResultName?: string } | undefined;
+	const called = examples.find(({ name }) => name === locator?.cachedResultName);
 	if (called === undefined) return node;
-	const workflowId = { ...locator, value: called.id } as typeof locator;
+	const workflowId = { ...locator, value: called.id } as INodeParameters;
 	return { ...node, parameters: { ...node.parameters, workflowId } };
 }
 
