@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { globSync, statSync } from 'node:fs';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CommandError, runCommand } from './command.mts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand } from './command.mts';
 import { projectRoot } from './paths.mts';
 import { quietly, type Report } from './progress.mts';
-import { Trouble } from './trouble.mts';
+import { commandTrouble, describeError } from './trouble.mts';
 
-const sources = ['nodes', 'credentials', 'icons', 'package.json', 'tsconfig.json', 'gulpfile.js'];
+const sources = ['{nodes,credentials,icons}/**', 'package.json', 'tsconfig.json', 'gulpfile.js'];
 const output = join(projectRoot, 'dist');
 
 /**
@@ -15,10 +16,7 @@ const output = join(projectRoot, 'dist');
  * @throws {Trouble} with the compiler's messages
  */
 export async function buildPackage(report: Report = quietly, signal?: AbortSignal): Promise<void> {
-	if (existsSync(output)) {
-		const changes = await Promise.all(sources.map((path) => lastChange(join(projectRoot, path))));
-		if (Math.max(...changes) <= (await lastChange(output))) return;
-	}
+	if (lastChange(sources) <= lastChange(['dist/**'])) return;
 	try {
 		await report('Building the package', async () => {
 			await runCommand('npm', ['run', 'build'], { cwd: projectRoot, signal });
@@ -26,17 +24,39 @@ export async function buildPackage(report: Report = quietly, signal?: AbortSigna
 	} catch (error) {
 		// A partial build would look newer than its sources.
 		await rm(output, { recursive: true, force: true });
-		if (!(error instanceof CommandError) || signal?.aborted) throw error;
-		throw new Trouble(`The package can't be built:\n${error.output.trim()}`);
+		signal?.throwIfAborted();
+		throw commandTrouble(error, () => "The package can't be built:");
 	}
 }
 
-/** Returns the time of the latest change of a file, or of a folder with its content, in milliseconds. */
-async function lastChange(path: string): Promise<number> {
-	const { mtimeMs } = await stat(path);
-	const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => []);
-	const inside = await Promise.all(
-		entries.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).mtimeMs),
+/**
+ * Builds the package after each change of a source, and copies it to `folder`, where n8n has it installed, until `signal`
+ * aborts. If the code has errors, `folder` stays as it is. `n8n-node dev` is not used, because it runs the newest n8n, and
+ * links the package instead of installing it.
+ */
+export async function watchPackage(
+	folder: string,
+	report: Report,
+	signal: AbortSignal,
+): Promise<void> {
+	for (let seen = lastChange(sources); ;) {
+		await sleep(300, undefined, { signal });
+		const changed = lastChange(sources);
+		if (changed === seen) continue;
+		seen = changed;
+		try {
+			await buildPackage(report, signal);
+			await cp(output, join(folder, 'dist'), { recursive: true });
+		} catch (error) {
+			console.log(describeError(error));
+		}
+	}
+}
+
+/** Returns the time of the latest change of the files and folders, in milliseconds; 0 if there are none. */
+function lastChange(patterns: string[]): number {
+	const times = globSync(patterns, { cwd: projectRoot }).map(
+		(path) => statSync(join(projectRoot, path)).mtimeMs,
 	);
-	return Math.max(mtimeMs, ...inside);
+	return Math.max(0, ...times);
 }

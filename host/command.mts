@@ -1,4 +1,3 @@
-import { delimiter, dirname } from 'node:path';
 import execa from 'execa';
 import { systemCode } from './trouble.mts';
 
@@ -10,25 +9,10 @@ export interface CommandOptions {
 	signal?: AbortSignal;
 }
 
-/** A command could not be started, or ended with another code than 0. */
-export class CommandError extends Error {
-	override readonly name = 'CommandError';
-	/** Output of the command: standard output and standard error. */
-	readonly output: string;
-
-	constructor({ shortMessage, all = '' }: execa.ExecaError) {
-		super(shortMessage);
-		this.output = all;
-	}
-}
-
-/** `PATH` that begins with this process's Node.js, so that npm's scripts use no older one. */
-const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
-
 /**
  * Runs a command and returns its standard output.
  *
- * @throws {CommandError} if the command can't be started, fails, or is ended by `signal`
+ * @throws {execa.ExecaError} if the command can't be started, fails, or is ended by `signal`. `all` has its whole output
  */
 export async function runCommand(
 	command: string,
@@ -36,22 +20,21 @@ export async function runCommand(
 	{ cwd, env, signal }: CommandOptions,
 ): Promise<string> {
 	signal?.throwIfAborted();
-	// In a new process group, so that npm's compilers end with npm.
-	const options = {
+	const child = execa(command, args, {
 		cwd,
-		env: { PATH, ...env },
+		env,
+		// npm's scripts use this process's Node.js, and no older one.
+		preferLocal: true,
 		stdin: 'ignore',
 		all: true,
+		// In a new process group, so that npm's compilers end with npm.
 		detached: true,
-	} as const;
-	const child = execa(command, args, options);
+	});
 	// npm delays a SIGTERM until its installation has ended.
 	const end = () => endGroup(child.pid, 'SIGKILL');
 	signal?.addEventListener('abort', end);
 	try {
 		return (await child).stdout;
-	} catch (error) {
-		throw new CommandError(error as execa.ExecaError);
 	} finally {
 		signal?.removeEventListener('abort', end);
 	}

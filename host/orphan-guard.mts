@@ -3,16 +3,13 @@
  * process loads it (`node --import`).
  */
 import { Socket } from 'node:net';
-import { orphanGuardDescriptor, shutdownMilliseconds } from './shutdown.mts';
 
 // n8n's log goes to the same process. n8n logs each uncaught exception, also a failed write of its log, which would never end
 // (n8n-core/dist/errors/error-reporter.js).
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
-const pipe = new Socket({ fd: orphanGuardDescriptor, readable: true });
+// The fourth of `stdio` in n8n.mts. n8n itself limits the time of its shutdown.
+const pipe = new Socket({ fd: 3, readable: true });
 pipe.unref();
-pipe.once('close', () => {
-	process.kill(process.pid, 'SIGTERM');
-	setTimeout(() => process.exit(1), shutdownMilliseconds).unref();
-});
+pipe.once('close', () => process.kill(process.pid, 'SIGTERM'));
 pipe.resume();

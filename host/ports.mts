@@ -12,16 +12,6 @@ export async function freePort(port = 0): Promise<number> {
 }
 
 /**
- * @param option of the command line that chooses another port
- * @throws {Trouble} if a program listens on `port` already
- */
-export async function requireFreePort(port: number, option: string): Promise<void> {
-	await freePort(port).catch((error: unknown) => {
-		throw portTrouble(error, port, `npm start -- ${option}`);
-	});
-}
-
-/**
  * Returns a readable error for a port that can't be opened; any other error as it is.
  *
  * @param command that chooses another port, up to the port's number

@@ -3,31 +3,25 @@ export type Report = <Result>(title: string, work: () => Promise<Result>) => Pro
 
 export const quietly: Report = async (_title, work) => await work();
 
-/** Milliseconds between two reports of the elapsed time: a terminal rewrites its line, a log gets one more line. */
-const intervalMilliseconds = { terminal: 1_000, log: 15_000 };
-
-/** Writes each step with its elapsed seconds to a terminal or a file. */
+/** Writes each step with its elapsed seconds. A terminal rewrites the line each second; a file gets a line at start and end. */
 export function reportTo(stream: NodeJS.WriteStream): Report {
-	const kind = stream.isTTY ? 'terminal' : 'log';
-	const start = kind === 'terminal' ? '\r\u001b[2K' : '';
-	const end = kind === 'terminal' ? '' : '\n';
-
 	return async (title, work) => {
 		const started = Date.now();
-		const seconds = () => Math.round((Date.now() - started) / 1_000);
-		stream.write(`${start}  ${title} …${end}`);
-		const timer = setInterval(() => {
-			stream.write(`${start}  ${title} … ${seconds()} s${end}`);
-		}, intervalMilliseconds[kind]);
+		const write = (mark: string, end = '\n') => {
+			const seconds = Math.round((Date.now() - started) / 1_000);
+			stream.write(`${stream.isTTY ? '\r\u001b[2K' : ''}${mark} ${title} (${seconds} s)${end}`);
+		};
+		write('…', stream.isTTY ? '' : '\n');
+		const timer = stream.isTTY && setInterval(() => write('…', ''), 1_000);
 		try {
 			const result = await work();
-			stream.write(`${start}✓ ${title} (${seconds()} s)\n`);
+			write('✓');
 			return result;
 		} catch (error) {
-			stream.write(`${start}✗ ${title} (${seconds()} s)\n`);
+			write('✗');
 			throw error;
 		} finally {
-			clearInterval(timer);
+			if (timer) clearInterval(timer);
 		}
 	};
 }

@@ -12,12 +12,7 @@ import type {
 	IRunExecutionData,
 } from 'n8n-workflow';
 
-export interface Owner {
-	email: string;
-	password: string;
-	firstName: string;
-	lastName: string;
-}
+type Owner = Record<'email' | 'password' | 'firstName' | 'lastName', string>;
 
 /** A credential as the editor sends it. `data` has the fields of its type. */
 export interface CredentialDefinition {
@@ -26,11 +21,7 @@ export interface CredentialDefinition {
 	data: Record<string, string | number | boolean>;
 }
 
-export interface Credential {
-	id: string;
-	name: string;
-	type: string;
-}
+export type Credential = Record<'id' | 'name' | 'type', string>;
 
 /** A workflow as in the files of `workflows/`. */
 export interface WorkflowDefinition {
@@ -48,17 +39,11 @@ export interface Workflow extends WorkflowDefinition {
 	active: boolean;
 }
 
-interface PublicationStatus {
-	status: 'in_progress' | 'not_published' | 'published' | 'partial' | 'failed';
-	triggers: Array<{ errorMessage: string | null }>;
-}
-
 export interface ExecutionSummary {
 	id: string;
-	workflowId: string;
 	/** `success`, `error`, `crashed`, `canceled`, or unfinished. */
 	status: string;
-	/** ISO 8601, when the execution has ended. */
+	/** ISO 8601, if the execution has ended. */
 	stoppedAt?: string;
 }
 
@@ -68,20 +53,6 @@ export interface Execution extends ExecutionSummary {
 	/** The same data as n8n stores them. */
 	storedData: string;
 }
-
-export interface DataTableColumn {
-	name: string;
-	type: 'string' | 'number' | 'boolean' | 'date';
-}
-
-export interface DataTable {
-	id: string;
-	name: string;
-	columns: DataTableColumn[];
-}
-
-/** A loaded node type, with the versions of its description. */
-export type NodeTypeSummary = INodeTypeDescription;
 
 /** n8n refused a request. The message is n8n's. */
 export class EditorApiError extends Error {
@@ -95,22 +66,20 @@ export class EditorApiError extends Error {
 }
 
 const unfinished = ['new', 'running', 'waiting', 'unknown'];
-const executionStates = [...unfinished, 'canceled', 'crashed', 'error', 'success'];
 const pollMilliseconds = 150;
-const busyMilliseconds = 60_000;
-const rowsAPage = 250;
 
 /**
  * Client of the REST API that n8n's editor uses. n8n's public API is another one, and needs a key that only the editor can make.
- *
  * It has the methods for the launcher and the benchmarks; the tests have more (test/support/testApi.mts). All methods but
  * {@link signIn} need a signed-in owner, and throw {@link EditorApiError}.
  */
 export class EditorApi {
 	protected readonly http: AxiosInstance;
+	/** Address of n8n, without a slash at the end. */
+	readonly url: string;
 
-	/** @param url of n8n, without a slash at the end */
 	constructor(url: string) {
+		this.url = url;
 		this.http = axios.create({
 			baseURL: url,
 			timeout: 60_000,
@@ -129,8 +98,8 @@ export class EditorApi {
 		// The name of the login's first field depends on n8n's version.
 		const login = { emailOrLdapLoginId: owner.email, email: owner.email, password: owner.password };
 		const refused = await this.http.post<{ message?: string }>('/rest/login', login);
-		let answer = refused;
-		if (refused.status !== 200) answer = await this.http.post('/rest/owner/setup', owner);
+		const answer =
+			refused.status === 200 ? refused : await this.http.post('/rest/owner/setup', owner);
 		if (answer.status !== 200) {
 			throw new EditorApiError('POST /rest/login', refused.status, refused.data.message ?? '');
 		}
@@ -176,11 +145,12 @@ export class EditorApi {
 	async activateWorkflow(id: string): Promise<void> {
 		await this.setActive(id, true);
 		const path = `/rest/workflows/${id}/publication-status`;
+		type Publication = { status: string; triggers: Array<{ errorMessage: string | null }> };
 		// n8n 1 has activated the workflow when it answers, and has no status for it.
-		const published = { status: 'published', triggers: [] } as PublicationStatus;
+		const published = async () => ({ status: 'published', triggers: [] });
 		for (;;) {
-			const read = this.send<PublicationStatus>('GET', path);
-			const { status, triggers } = await read.catch(orWhereMissing(async () => published));
+			const read = this.send<Publication>('GET', path);
+			const { status, triggers } = await read.catch(orWhereMissing<Publication>(published));
 			if (status === 'published') return;
 			if (status === 'failed' || status === 'partial') {
 				throw new Error(triggers.map(({ errorMessage }) => errorMessage).join('\n'));
@@ -207,31 +177,22 @@ export class EditorApi {
 	}
 
 	/**
-	 * Returns the stored executions of a workflow, the newest first. The request names all states, so that n8n reads them with one
-	 * query. Without names, n8n reads running and ended ones apart, and an execution that ends in between is in both or in
+	 * Returns the newest 100 executions of a workflow, the newest first. The request names all states, so that n8n reads them with
+	 * one query. Without names, n8n reads running and ended ones apart, and an execution that ends in between is in both or in
 	 * neither (findCurrentAndCompleted in n8n/src/executions/execution-list-v1.service.ts).
 	 */
 	async listExecutions(workflowId: string): Promise<ExecutionSummary[]> {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId, status: executionStates }));
-		const executions = new Map<number, ExecutionSummary>();
-		for (let page = ''; ;) {
-			type Page = { results: ExecutionSummary[]; nextCursor?: string | null };
-			const path = `/rest/executions?limit=100&filter=${filter}${page}`;
-			const { results, nextCursor } = await this.send<Page>('GET', path);
-			for (const execution of results) executions.set(Number(execution.id), execution);
-			if (results.length < 100 || nextCursor === null) break;
-			// n8n 2 pages by a cursor, and n8n 1 by the last ID.
-			page = nextCursor ? `&cursor=${nextCursor}` : `&lastId=${results.at(-1)!.id}`;
-		}
+		const status = [...unfinished, 'canceled', 'crashed', 'error', 'success'];
+		const filter = encodeURIComponent(JSON.stringify({ workflowId, status }));
+		const path = `/rest/executions?limit=100&filter=${filter}`;
+		const { results } = await this.send<{ results: ExecutionSummary[] }>('GET', path);
 		// n8n 2 sorts by the time of the start, which waiting executions do not have.
-		return [...executions].sort(([a], [b]) => b - a).map(([, execution]) => execution);
+		return results.sort((one, other) => Number(other.id) - Number(one.id));
 	}
 
 	async readExecution(id: string): Promise<Execution> {
-		const { data, ...execution } = await this.send<ExecutionSummary & { data: string }>(
-			'GET',
-			`/rest/executions/${id}`,
-		);
+		type Stored = ExecutionSummary & { data: string };
+		const { data, ...execution } = await this.send<Stored>('GET', `/rest/executions/${id}`);
 		return { ...execution, data: parseFlatted(data) as IRunExecutionData, storedData: data };
 	}
 
@@ -244,30 +205,29 @@ export class EditorApi {
 			// @n8n/db/src/repositories/execution.repository.ts).
 			const saved = execution.data !== undefined || execution.status === 'crashed';
 			if (saved && !unfinished.includes(execution.status)) return execution;
-			if (Date.now() > deadline) {
-				throw new Error(
-					`Execution ${id} is still ${execution.status} after ${timeoutMilliseconds} ms`,
-				);
-			}
+			if (Date.now() > deadline) throw new Error(`Execution ${id} is still ${execution.status}`);
 			await sleep(pollMilliseconds);
 		}
 	}
 
-	async listDataTables(): Promise<DataTable[]> {
-		return (await this.send<{ data: DataTable[] }>('GET', await this.#dataTables())).data;
+	async listDataTables() {
+		type Tables = { data: Array<{ id: string; name: string }> };
+		return (await this.send<Tables>('GET', await this.#dataTables())).data;
 	}
 
-	async createDataTable(name: string, columns: DataTableColumn[]): Promise<DataTable> {
-		return await this.send('POST', await this.#dataTables(), { name, columns });
+	/** @param types of the columns, by their names: `string`, `number`, `boolean` or `date` */
+	async createDataTable(name: string, types: Record<string, string>): Promise<void> {
+		const columns = Object.entries(types).map(([column, type]) => ({ name: column, type }));
+		await this.send('POST', await this.#dataTables(), { name, columns });
 	}
 
 	/** Returns all rows of a Data Table, with n8n's columns `id`, `createdAt` and `updatedAt`. */
-	async readRows(tableId: string): Promise<Array<Record<string, unknown>>> {
+	async readRows(tableId: string): Promise<IDataObject[]> {
 		const path = `${await this.#dataTables()}/${tableId}/rows`;
-		const rows: Array<Record<string, unknown>> = [];
+		const rows: IDataObject[] = [];
 		for (;;) {
-			type Page = { count: number; data: Array<Record<string, unknown>> };
-			const page = await this.send<Page>('GET', `${path}?skip=${rows.length}&take=${rowsAPage}`);
+			type Page = { count: number; data: IDataObject[] };
+			const page = await this.send<Page>('GET', `${path}?skip=${rows.length}&take=250`);
 			rows.push(...page.data);
 			if (page.data.length === 0 || rows.length >= page.count) return rows;
 		}
@@ -277,17 +237,15 @@ export class EditorApi {
 	async deleteRows(tableId: string, columnName: string, value: string | number): Promise<void> {
 		const filters = [{ columnName, condition: 'eq', value }];
 		const filter = encodeURIComponent(JSON.stringify({ type: 'and', filters }));
-		const path = `${await this.#dataTables()}/${tableId}/rows?filter=${filter}`;
-		await this.send('DELETE', path);
+		await this.send('DELETE', `${await this.#dataTables()}/${tableId}/rows?filter=${filter}`);
 	}
 
 	/** Returns the node types that n8n has loaded. */
-	async nodeTypes(): Promise<NodeTypeSummary[]> {
+	async nodeTypes(): Promise<INodeTypeDescription[]> {
 		return await this.sendPlain('GET', '/types/nodes.json');
 	}
 
-	/** Returns the credential types that n8n has loaded. */
-	async credentialTypes(): Promise<NodeTypeSummary[]> {
+	async credentialTypes(): Promise<INodeTypeDescription[]> {
 		return await this.sendPlain('GET', '/types/credentials.json');
 	}
 
@@ -304,17 +262,13 @@ export class EditorApi {
 
 	/** Repeats reads while n8n answers 503, because its database is too busy for the health check. */
 	private async sendPlain<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
-		const deadline = Date.now() + busyMilliseconds;
+		const deadline = Date.now() + 60_000;
 		for (;;) {
-			const { status, data } = await this.http.request<Answer & { message?: string }>({
-				method,
-				url: path,
-				data: body,
-			});
+			const request = { method, url: path, data: body };
+			const { status, data } = await this.http.request<Answer & { message?: string }>(request);
 			if (status < 400) return data;
 			if (status !== 503 || method !== 'GET' || Date.now() > deadline) {
-				const message = data.message ?? JSON.stringify(data);
-				throw new EditorApiError(`${method} ${path}`, status, message);
+				throw new EditorApiError(`${method} ${path}`, status, data.message ?? JSON.stringify(data));
 			}
 			await sleep(pollMilliseconds);
 		}

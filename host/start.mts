@@ -7,18 +7,23 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../sandbox/server.mts';
-import { buildPackage } from './build.mts';
+import { buildPackage, watchPackage } from './build.mts';
 import { readNumber, readOptions } from './commandLine.mts';
-import { connectExamples } from './events.mts';
-import { installHost, installPackage, packPackage } from './install.mts';
+import { installHost, installPackage, packageFolder, packPackage } from './install.mts';
 import { tryLock } from './lock.mts';
-import { startN8n, type N8n, type N8nOptions } from './n8n.mts';
-import { dataFolder, packageName } from './paths.mts';
-import { requireFreePort } from './ports.mts';
+import { startN8n } from './n8n.mts';
+import { dataFolder } from './paths.mts';
+import { freePort, portTrouble } from './ports.mts';
 import { reportTo } from './progress.mts';
 import { EditorApi, EditorApiError } from './rest.mts';
 import { describeError, Trouble } from './trouble.mts';
-import { owner, prepareWorkspace, withoutAssistant, type ExampleWorkflow } from './workspace.mts';
+import {
+	connectExamples,
+	owner,
+	prepareWorkspace,
+	withoutAssistant,
+	type ExampleWorkflow,
+} from './workspace.mts';
 
 const major = 2;
 
@@ -35,10 +40,10 @@ const help = `Starts n8n with the Resume Management nodes, and a sandbox of the 
   --watch                  follow changes of the sources, with data of its own (npm run dev)
   --help                   show this text
 
-The first start installs n8n, about 2.2 GB beside the 1.3 GB of npm ci, and takes some minutes. Ctrl-C stops both.`;
+The first start installs n8n, about 2 GB beside the 1.3 GB of npm ci, and takes some minutes. Ctrl-C stops both.`;
 
-/** @throws {Trouble} if an option is not valid */
-function readSettings() {
+/** Runs n8n and the sandbox until `signal` aborts. */
+async function run(signal: AbortSignal): Promise<void> {
 	const options = readOptions(
 		{
 			port: { type: 'string', default: '5678' },
@@ -49,15 +54,10 @@ function readSettings() {
 		},
 		help,
 	);
-	const port = (name: 'port' | 'sandbox-port') => readNumber(name, options[name], 1, 65_535);
-	return { ...options, port: port('port'), sandboxPort: port('sandbox-port') };
-}
-
-/** Runs n8n and the sandbox until `signal` aborts. */
-async function run(
-	{ port, sandboxPort, reset, watch }: ReturnType<typeof readSettings>,
-	signal: AbortSignal,
-): Promise<void> {
+	if (options.help) return console.log(help);
+	const { reset, watch } = options;
+	const port = readNumber('port', options.port, 1, 65_535);
+	const sandboxPort = readNumber('sandbox-port', options['sandbox-port'], 1, 65_535);
 	const report = reportTo(process.stdout);
 	const folder = watch ? join(dataFolder(), 'dev') : dataFolder();
 	const userFolder = join(folder, `n8n-${major}`);
@@ -68,86 +68,53 @@ async function run(
 		);
 	}
 
-	let sandbox: Sandbox | undefined;
-	let n8n: N8n | undefined;
+	const cleanups = [unlock];
 	try {
-		await requireFreePort(port, '--port');
-		await requireFreePort(sandboxPort, '--sandbox-port');
+		for (const [option, wanted] of Object.entries({ port, 'sandbox-port': sandboxPort })) {
+			await freePort(wanted).catch((error: unknown) => {
+				throw portTrouble(error, wanted, `npm start -- --${option}`);
+			});
+		}
 		await buildPackage(report, signal);
 		const host = await installHost(major, report, signal);
 		if (reset) await rm(userFolder, { recursive: true, force: true });
-		const packages = join(userFolder, '.n8n', 'nodes');
-		// The folder may have the code of the last `npm run dev`.
-		if (watch) await rm(packages, { recursive: true, force: true });
-		await report('Installing the package into n8n', async () => {
-			const tarball = await packPackage(join(folder, 'package'), signal);
-			await installPackage(userFolder, tarball, signal);
+		await installPackage(userFolder, await packPackage(join(folder, 'package'), signal));
+		const n8n = await report('Starting n8n', async () => {
+			// n8n reloads the package when its files change, and logs the reason of a failure at the level "debug" (setupHotReload in
+			// n8n/src/load-nodes-and-credentials.ts).
+			const reloading = { N8N_DEV_RELOAD: 'true', N8N_LOG_LEVEL: 'debug' };
+			const env = { ...withoutAssistant, ...(watch && reloading) };
+			const onLine = (line: string) => line.includes('Hot reload') && console.log(line);
+			return await startN8n({ host, userFolder, port, signal, env, onLine });
 		});
-		const { url: editorUrl, ended } = (n8n = await report('Starting n8n', async () => {
-			const { env, onLine } = watch ? reloading : {};
-			return await startN8n({
-				host,
-				userFolder,
-				port,
-				signal,
-				env: { ...withoutAssistant, ...env },
-				onLine,
-			});
-		}));
+		cleanups.push(n8n.stop);
 		// After n8n: while n8n migrates its database, it answers every request with 200, and waiting events of the sandbox would be
 		// lost (setupHealthCheck in n8n/dist/abstract-server.js).
-		const running = (sandbox = await startSandbox({
-			port: sandboxPort,
-			file: join(folder, 'sandbox.sqlite'),
-			reset,
-		}));
-		const setup = await report(
+		const file = join(folder, 'sandbox.sqlite');
+		const sandbox = await startSandbox({ port: sandboxPort, file, reset });
+		cleanups.push(sandbox.close);
+		const examples = await report(
 			'Setting up credential and examples',
-			async () => await setUp(editorUrl, running),
+			async () => await setUp(new EditorApi(n8n.url), sandbox),
 		);
-		console.log(summary(editorUrl, running.url, folder, setup));
-		if (watch) {
-			// Loaded here, because only `npm run dev` needs the compiler.
-			const { watchPackage } = await import('./watch.mts');
-			const installed = join(packages, 'node_modules', packageName);
-			await Promise.race([watchPackage(installed, console.log, signal), ended]);
-		} else {
-			await Promise.race([signal.aborted || once(signal, 'abort'), ended]);
-		}
+		console.log(summary(n8n.url, sandbox.url, folder, examples));
+		signal.throwIfAborted();
+		await Promise.race([
+			n8n.ended,
+			watch ? watchPackage(packageFolder(userFolder), report, signal) : once(signal, 'abort'),
+		]);
 		if (!signal.aborted) throw new Trouble(`n8n ended. The end of its log:\n${n8n.logTail()}`);
 	} finally {
 		if (signal.aborted) console.log('\nStopping …');
-		await n8n?.stop();
-		await sandbox?.close();
-		unlock();
+		for (const cleanUp of cleanups.reverse()) await cleanUp();
 	}
 }
 
-/**
- * Makes n8n reload an installed package when its files change, and reports it (setupHotReload and reloadLoader in
- * n8n/src/load-nodes-and-credentials.ts). n8n logs the reason of a failure at the level "debug".
- */
-const reloading: Pick<N8nOptions, 'env' | 'onLine'> = {
-	env: { N8N_DEV_RELOAD: 'true', N8N_LOG_LEVEL: 'debug' },
-	onLine: (line) => {
-		if (line.includes('Hot reload triggered')) console.log('✓ n8n loads the package anew');
-		if (line.includes('Hot reload failed')) {
-			const [, reason = '""'] = /"message":("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
-			console.log(`✗ n8n can't load the package: ${JSON.parse(reason)}`);
-		}
-	},
-};
-
-interface Setup {
-	examples: ExampleWorkflow[];
-	/** Remarks for the user, as sentences. */
-	problems: string[];
-}
-
-/** Returns `undefined`, and changes nothing, if the user has changed the owner's login. */
-async function setUp(editorUrl: string, sandbox: Sandbox): Promise<Setup | undefined> {
-	const { baseUrl, webhooks } = sandbox;
-	const api = new EditorApi(editorUrl);
+/** Returns the examples; `undefined`, and changes nothing, if the user has changed the owner's login. */
+async function setUp(
+	api: EditorApi,
+	{ baseUrl, webhooks }: Sandbox,
+): Promise<ExampleWorkflow[] | undefined> {
 	try {
 		await api.signIn(owner);
 	} catch (error) {
@@ -156,28 +123,29 @@ async function setUp(editorUrl: string, sandbox: Sandbox): Promise<Setup | undef
 	}
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	const examples = await prepareWorkspace(api, access);
-	const route = { api, editorUrl, webhooks, secret: webhookSecret };
-	return { examples, problems: await connectExamples(route, examples) };
+	const problems = await connectExamples(api, webhooks, webhookSecret, examples);
+	for (const problem of problems) console.log(`\n${problem}`);
+	return examples;
 }
 
-const listPage = (editorUrl: string) => `${editorUrl}/home/workflows`;
-
 /** Returns the addresses, the login, and what to try first. */
-function summary(editorUrl: string, sandboxUrl: string, folder: string, setup?: Setup): string {
-	const login = setup
-		? `${owner.email}  ${owner.password}`
-		: 'the login that you set in the editor';
-	const problems = (setup?.problems ?? []).map((problem) => `\n${problem}\n`).join('');
+function summary(
+	editorUrl: string,
+	sandboxUrl: string,
+	folder: string,
+	examples?: ExampleWorkflow[],
+): string {
+	const list = `${editorUrl}/home/workflows`;
 	const address = (file: string) => {
-		const example = setup?.examples.find((one) => one.file === file);
-		return example ? `${editorUrl}/workflow/${example.id}` : listPage(editorUrl);
+		const example = examples?.find((one) => one.file === file);
+		return example ? `${editorUrl}/workflow/${example.id}` : list;
 	};
 	return `
-n8n       ${listPage(editorUrl)}
-Login     ${login}
+n8n       ${list}
+Login     ${examples ? `${owner.email}  ${owner.password}` : 'the login that you set in the editor'}
 Sandbox   ${sandboxUrl}
 Data      ${folder}
-${problems}
+
 Three things to try:
 1. Run an example: open it, and choose Execute workflow. Nothing is billed for real.
    ${address('users-resumes-scores')}
@@ -189,20 +157,15 @@ Three things to try:
 Ctrl-C stops both. \`npm start -- --reset\` starts afresh.`;
 }
 
-async function main(): Promise<void> {
-	const interruption = new AbortController();
-	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-		process.on(signal, () => interruption.abort());
-	}
-	try {
-		const settings = readSettings();
-		if (settings.help) console.log(help);
-		else await run(settings, interruption.signal);
-	} catch (error) {
-		if (interruption.signal.aborted) return;
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+	process.on(signal, () => interruption.abort());
+}
+try {
+	await run(interruption.signal);
+} catch (error) {
+	if (!interruption.signal.aborted) {
 		console.error(`\n${describeError(error)}`);
 		process.exitCode = 1;
 	}
 }
-
-await main();

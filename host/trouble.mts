@@ -1,6 +1,15 @@
+import type { ExecaError } from 'execa';
+
 /** An error for people: what happened and what to do. It is printed without a stack trace. */
 export class Trouble extends Error {
 	override readonly name = 'Trouble';
+}
+
+/** Returns an error for people for a command that failed: a sentence for the command's output, and the end of the output. */
+export function commandTrouble(error: unknown, sentence: (output: string) => string): unknown {
+	const { all } = error as Partial<ExecaError>;
+	if (all === undefined) return error;
+	return new Trouble(`${sentence(all)}\n${all.trim().split('\n').slice(-30).join('\n')}`);
 }
 
 /**
@@ -8,15 +17,12 @@ export class Trouble extends Error {
  * https://github.com/jestjs/jest/issues/2549
  */
 export function systemCode(error: unknown): string | undefined {
-	if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-	return typeof error.code === 'string' ? error.code : undefined;
+	const { code } = Object(error) as { code?: unknown };
+	return typeof code === 'string' ? code : undefined;
 }
 
 const systemSentences: Record<string, string> = {
 	ENOSPC: 'The disk is full: free some space and run the command again.',
-	EDQUOT: 'Your disk quota is used up: free some space and run the command again.',
-	EROFS:
-		'The disk is read-only: set XDG_CACHE_HOME and XDG_DATA_HOME to folders that can be written, and run the command again.',
 	EACCES:
 		'A folder may not be written: set XDG_CACHE_HOME and XDG_DATA_HOME to folders of your own, and run the command again.',
 };
@@ -24,7 +30,7 @@ const systemSentences: Record<string, string> = {
 /** Returns the text to print for an error: its sentence if it has one, else its stack trace. */
 export function describeError(error: unknown): string {
 	if (error instanceof Trouble) return error.message;
-	if (!(error instanceof Error)) return String(error);
+	const { message, stack } = error as Error;
 	const sentence = systemSentences[systemCode(error) ?? ''];
-	return sentence === undefined ? (error.stack ?? error.message) : `${sentence} (${error.message})`;
+	return sentence === undefined ? (stack ?? message) : `${sentence} (${message})`;
 }

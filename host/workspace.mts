@@ -1,15 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { INode } from 'n8n-workflow';
+import { basename, join } from 'node:path';
+import type { INode, INodeParameters } from 'n8n-workflow';
+import type { Sandbox } from '../sandbox/server.mts';
 import dataTables from './dataTables.json' with { type: 'json' };
 import { projectRoot } from './paths.mts';
-import type {
-	Credential,
-	CredentialDefinition,
-	DataTableColumn,
-	EditorApi,
-	WorkflowDefinition,
-} from './rest.mts';
+import type { Credential, CredentialDefinition, EditorApi, WorkflowDefinition } from './rest.mts';
 
 /** Owner of the n8n of `npm start`, which only this machine can reach. */
 export const owner = {
@@ -25,13 +20,8 @@ export const owner = {
  */
 export const withoutAssistant = { N8N_DISABLED_MODULES: 'instance-ai', N8N_AI_ENABLED: 'false' };
 
-/** Access of the nodes to the service. */
-export interface ServiceAccess {
-	/** With the version segment. */
-	baseUrl: string;
-	privateKey: string;
-	webhookSecret: string;
-}
+/** Fields of the service's credential. */
+type ServiceAccess = Record<'baseUrl' | 'privateKey' | 'webhookSecret', string>;
 
 export interface ExampleWorkflow {
 	/** Name of the file in `workflows/`, without `.json`. */
@@ -40,12 +30,14 @@ export interface ExampleWorkflow {
 	name: string;
 }
 
+const triggerType = 'n8n-nodes-resume-management.resumeManagementTrigger';
+
 const workflowsFolder = join(projectRoot, 'workflows');
 
 /**
- * Puts into n8n what its user needs for a first run: the credentials, the data tables of the examples, and
- * every workflow of `workflows/`, with credentials and sub-workflows set. What is there already, by name, is
- * kept as it is; only the service's credential follows it when its address changes.
+ * Adds what is missing in n8n for a first run: the credentials, the Data Tables of the examples, and each workflow of
+ * `workflows/`, with its credentials and sub-workflows. It changes nothing that exists under the same name, except the
+ * Base URL of the service's credential.
  *
  * @param api signed in as the owner
  * @param adapt changes the nodes of an example for an n8n that can't run them as they are
@@ -53,15 +45,18 @@ const workflowsFolder = join(projectRoot, 'workflows');
 export async function prepareWorkspace(
 	api: EditorApi,
 	access: ServiceAccess,
-	adapt: (nodes: INode[]) => Promise<INode[]> = async (nodes) => nodes,
+	adapt: (nodes: INode[], api: EditorApi) => Promise<INode[]> = async (nodes) => nodes,
 ): Promise<ExampleWorkflow[]> {
 	const credentials = await prepareCredentials(api, access);
-	await prepareDataTables(api);
+	const tables = await api.listDataTables();
+	for (const [name, types] of Object.entries(dataTables)) {
+		if (!tables.some((table) => table.name === name)) await api.createDataTable(name, types);
+	}
 	const existing = await api.listWorkflows();
 
 	const examples: ExampleWorkflow[] = [];
 	for (const { file, definition } of await readExamples()) {
-		const nodes = (await adapt(definition.nodes)).map((node) =>
+		const nodes = (await adapt(definition.nodes, api)).map((node) =>
 			wireSubWorkflow(wireCredential(node, credentials), examples),
 		);
 		const { id, name } =
@@ -73,20 +68,16 @@ export async function prepareWorkspace(
 }
 
 /** Returns the workflows of `workflows/`, sub-workflows first. */
-export async function readExamples(): Promise<
-	Array<{ file: string; definition: WorkflowDefinition }>
-> {
-	const files = (await readdir(workflowsFolder)).filter((name) => name.endsWith('.json')).sort();
-	const examples = files.map(async (name) => {
+export async function readExamples() {
+	const files = (await readdir(workflowsFolder)).sort().map(async (name) => {
 		const text = await readFile(join(workflowsFolder, name), 'utf8');
-		const definition = JSON.parse(text) as WorkflowDefinition;
-		return { file: name.replace(/\.json$/, ''), definition };
+		return { file: basename(name, '.json'), definition: JSON.parse(text) as WorkflowDefinition };
 	});
-	const isCalled = ({ definition }: { definition: WorkflowDefinition }) =>
-		definition.nodes.some(({ type }) => type === 'n8n-nodes-base.executeWorkflowTrigger');
-	return (await Promise.all(examples)).sort(
-		(one, other) => Number(isCalled(other)) - Number(isCalled(one)),
+	const examples = await Promise.all(files);
+	const called = examples.filter(({ definition }) =>
+		definition.nodes.some(({ type }) => type === 'n8n-nodes-base.executeWorkflowTrigger'),
 	);
+	return [...new Set([...called, ...examples])];
 }
 
 async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promise<Credential[]> {
@@ -113,33 +104,53 @@ async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promis
 	return credentials;
 }
 
-/** Creates the tables of the example workflows that are missing. */
-async function prepareDataTables(api: EditorApi): Promise<void> {
-	const existing = await api.listDataTables();
-	for (const [name, types] of Object.entries(dataTables)) {
-		const columns = Object.entries(types).map(
-			([column, type]) => ({ name: column, type }) as DataTableColumn,
-		);
-		if (!existing.some((one) => one.name === name)) await api.createDataTable(name, columns);
-	}
-}
-
 /** Sets the credentials of a node. Types without a credential, such as a chat model's, stay open. */
 function wireCredential(node: INode, credentials: Credential[]): INode {
-	const credential = credentials.find(({ type }) => node.credentials?.[type] !== undefined);
-	if (credential === undefined) return node;
-	const { type, id, name } = credential;
-	return { ...node, credentials: { [type]: { id, name } } };
+	const found = credentials.find(({ type }) => node.credentials?.[type] !== undefined);
+	return found
+		? { ...node, credentials: { [found.type]: { id: found.id, name: found.name } } }
+		: node;
 }
 
 /** Sets the ID of the workflow that a node calls: files have its name only. */
 function wireSubWorkflow(node: INode, examples: ExampleWorkflow[]): INode {
-	const locator = node.parameters.workflowId;
-	if (typeof locator !== 'object' || locator === null || !('cachedResultName' in locator)) {
-		return node;
-	}
-	const called = examples.find(({ name }) => name === locator.cachedResultName);
+	const locator = node.parameters.workflowId as { cachedResultName?: string } | undefined;
+	const called = examples.find(({ name }) => name === locator?.cachedResultName);
 	if (called === undefined) return node;
-	const workflowId = { ...locator, value: called.id } as typeof locator;
+	const workflowId = { ...locator, value: called.id } as INodeParameters;
 	return { ...node, parameters: { ...node.parameters, workflowId } };
+}
+
+/**
+ * Activates the examples with the trigger, and registers their production URLs with the sandbox. Existing registrations stay,
+ * because a user may have changed their signatures on the web pages.
+ *
+ * @returns a sentence for each example that n8n refused to activate, because a user changed it
+ */
+export async function connectExamples(
+	api: EditorApi,
+	webhooks: Sandbox['webhooks'],
+	secret: string,
+	examples: ExampleWorkflow[],
+): Promise<string[]> {
+	const problems: string[] = [];
+	for (const { id, name } of examples) {
+		const { active, nodes } = await api.readWorkflow(id);
+		const trigger = nodes.find(({ type }) => type === triggerType);
+		if (trigger === undefined) continue;
+		try {
+			if (!active) await api.activateWorkflow(id);
+		} catch (error) {
+			problems.push(`The example "${name}" receives no events: ${(error as Error).message}`);
+			continue;
+		}
+		const path = `/webhook/${trigger.webhookId}/webhook`;
+		const url = api.url + path;
+		const registered = webhooks.list().filter((webhook) => webhook.url.endsWith(path));
+		// Of an earlier start, with another port.
+		for (const old of registered) if (old.url !== url) webhooks.remove(old.id);
+		if (registered.some((webhook) => webhook.url === url)) continue;
+		webhooks.register({ url, style: 'header', secret, headerName: 'X-Webhook-Secret' });
+	}
+	return problems;
 }

@@ -10,7 +10,7 @@ import {
 } from '../support/scriptedModel.mts';
 import { actionType, joinInstance, outputOf, type SharedInstance } from './instance.mts';
 
-/** The node as the tools of n8n's AI Agent, with a chat model that calls what a test tells it. */
+/** The node as a tool of n8n's AI Agent, with a chat model that makes the calls of a test. */
 
 let instance: SharedInstance;
 let model: ScriptedModel;
@@ -32,94 +32,78 @@ afterAll(async () => {
 const email = 'emma.larsen@example.com';
 const fromAi = (name: string) => `={{ $fromAI('${name}', 'The ${name}', 'string') }}`;
 
-/**
- * A tool of each kind, with whatever it requires filled in by the model: what the model is told of it, a
- * call, what that sends, and what the model is told of the answer. All of them: test/engine/pipeline.test.mts.
- */
-const tools: Record<
-	string,
-	[INodeParameters, RegExp, call: Record<string, string>, sent: string, answer: unknown]
-> = {
-	'user.get': [
-		{ userId: byId(fromAi('userId')) },
-		/Changes nothing\.$/,
-		{ userId: 'user-001' },
-		'GET /v1/user/user-001',
-		expect.objectContaining({ email }),
-	],
-	'resume.download': [
-		{ resumeId: byId(fromAi('resumeId')) },
-		/Changes nothing\.$/,
-		{ resumeId: 'resume-001' },
-		'GET /v1/resume/resume-001/download',
-		{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' },
-	],
-	'plan.upgrade': [
-		{ email: fromAi('email'), planId: fromAi('planId') },
-		/This bills: each call may charge a payment/,
-		{ email, planId: SANDBOX_PLANS.pro },
-		'POST /v1/plan/upgrade',
-		expect.objectContaining({ plan_id: SANDBOX_PLANS.pro }),
-	],
+/** A read, a file and a write. */
+const tools: Record<string, INodeParameters> = {
+	user_get: { resource: 'user', operation: 'get', userId: byId(fromAi('userId')) },
+	resume_download: {
+		resource: 'resume',
+		operation: 'download',
+		resumeId: byId(fromAi('resumeId')),
+	},
+	plan_upgrade: {
+		resource: 'plan',
+		operation: 'upgrade',
+		email: fromAi('email'),
+		planId: fromAi('planId'),
+	},
 };
 
-const nameOf = (operation: string) => operation.replace('.', '_');
-const call = (operation: string, given: Record<string, string>): ToolCall => ({
-	name: nameOf(operation),
-	arguments: given,
+const call = (name: string, values: Record<string, string>): ToolCall => ({
+	name,
+	arguments: values,
 });
-const calls = Object.entries(tools).map(([name, [, , given]]) => call(name, given));
-/** What the model is told of it: test/engine/tool.test.mts. */
-const failing = call('plan.upgrade', { email, planId: 'unknown' });
-/** Its answer is lost the first time. */
 const buyer = 'noah.fischer@example.com';
-const purchase = call('plan.upgrade', { email: buyer, planId: SANDBOX_PLANS.basic });
+const purchase = call('plan_upgrade', { email: buyer, planId: SANDBOX_PLANS.basic });
+const calls = [
+	call('user_get', { userId: 'user-001' }),
+	call('resume_download', { resumeId: 'resume-001' }),
+	call('plan_upgrade', { email, planId: SANDBOX_PLANS.pro }),
+	call('plan_upgrade', { email, planId: 'unknown' }),
+	// The response to the first one is lost. Another call is another purchase.
+	...[purchase, purchase],
+];
 
-/** n8n runs tools in two ways: version 3 of the agent as nodes of their own, the earlier ones itself. */
-test.each([3, 2.2])(
-	'AI Agent %d calls the tools that the model wants, each once',
-	async (typeVersion) => {
-		const { sandbox } = instance;
-		sandbox.requests.length = 0;
-		sandbox.faults.add({ email: buyer, drop: 'after', times: 1 });
-		const execution = await runAgent(typeVersion, [...calls, failing, purchase, purchase]);
-		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+// Version 3 runs tools as nodes of their own; earlier ones run them themselves.
+test.each([3, 2.2])('AI Agent %d sends each call of the model once', async (typeVersion) => {
+	const { sandbox } = instance;
+	sandbox.requests.length = 0;
+	sandbox.faults.add({ email: buyer, drop: 'after', times: 1 });
+	const execution = await runAgent(typeVersion);
+	expect(outputOf(execution, 'Agent').map(({ json }) => json.output)).toEqual(['Done.']);
+	expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+	const sent = sandbox.requests.map(({ method, url }) => `${method} ${url}`);
+	expect(sent.slice(0, 3)).toEqual([
+		'GET /v1/user/user-001',
+		'GET /v1/resume/resume-001/download',
+		'POST /v1/plan/upgrade',
+	]);
+	// Retry On Fail sends a refused upgrade again, and none of which the outcome is unknown.
+	expect(sandbox.requests.filter(({ body }) => body.includes(buyer))).toHaveLength(2);
 
-		const request = model.requests.at(-1)!;
-		const described = request.tools.map(({ name, description }) => [name, description]);
-		const expected = Object.entries(tools).map(([name, [, says]]) => [
-			nameOf(name),
-			expect.stringMatching(says) as string,
-		]);
-		expect(described.sort()).toEqual(expected.sort());
-		const { parameters } = request.tools.find(({ name }) => name === nameOf('plan.upgrade'))!;
-		expect(parameters.required).toEqual(['email', 'planId']);
+	const { messages, tools: offered } = model.requests.at(-1)!;
+	expect(offered.find(({ name }) => name === 'plan_upgrade')).toMatchObject({
+		description: expect.stringMatching(/This bills: each call may charge a payment/) as string,
+		parameters: { required: ['email', 'planId'] },
+	});
+	const answers = messages.flatMap(({ role, content }) => (role === 'tool' ? [content!] : []));
+	const [refused, unknown, upgraded] = answers.splice(3);
+	expect(answers.map((text) => JSON.parse(text) as unknown)).toMatchObject([
+		[{ email }],
+		[{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' }],
+		[{ plan_id: SANDBOX_PLANS.pro }],
+	]);
+	expect(refused).toContain('The service answered: wrong plan ID (plan-upgrade-2)');
+	expect(unknown).toContain('Outcome unknown');
+	expect(unknown).toContain('Read the current state before you send it again');
+	expect(upgraded).toContain(SANDBOX_PLANS.basic);
+});
 
-		const sent = sandbox.requests.map(({ method, url }) => `${method} ${url}`);
-		expect(sent.slice(0, calls.length)).toEqual(Object.values(tools).map(([, , , one]) => one));
-		// Another call is another purchase, but none is repeated by itself.
-		expect(sandbox.requests.filter(({ body }) => body.includes(buyer))).toHaveLength(2);
-		const told = request.messages.flatMap(({ role, content }) =>
-			role === 'tool' ? [content!] : [],
-		);
-		const [refused, first, second] = told.splice(calls.length);
-		expect(told.map((text) => JSON.parse(text) as unknown)).toEqual(
-			Object.values(tools).map(([, , , , answer]) => [answer]),
-		);
-		expect(refused).toContain('The service answered: wrong plan ID (plan-upgrade-2)');
-		expect(first).toContain('Outcome unknown');
-		expect(first).toContain('Read the current state before you send it again');
-		expect(second).toContain(SANDBOX_PLANS.basic);
-	},
-);
-
-/** Lets an agent make these calls, one after the other. */
-async function runAgent(typeVersion: number, script: ToolCall[]): Promise<Execution> {
+/** Runs an agent that makes the calls, one after the other. */
+async function runAgent(typeVersion: number): Promise<Execution> {
 	const { api } = instance;
-	model.script([...script.map((call) => [call]), 'Done.']);
+	model.script([...calls.map((one) => [one]), 'Done.']);
 	const langchain = '@n8n/n8n-nodes-langchain';
 	const prompt = { promptType: 'define', text: 'Go.', options: { maxIterations: 30 } };
-	const llm = { model: { __rl: true, mode: 'id', value: 'scripted' } };
 	const nodes = [
 		start,
 		{ name: 'Agent', type: `${langchain}.agent`, typeVersion, parameters: prompt },
@@ -127,32 +111,22 @@ async function runAgent(typeVersion: number, script: ToolCall[]): Promise<Execut
 			name: 'Model',
 			type: `${langchain}.lmChatOpenAi`,
 			typeVersion: 1.2,
-			parameters: llm,
+			parameters: { model: { __rl: true, mode: 'id', value: 'scripted' } },
 			credentials,
 		},
-		...Object.entries(tools).map(([name, [parameters]]) => {
-			const [resource, operation] = name.split('.');
-			return {
-				name: nameOf(name),
-				type: `${actionType}Tool`,
-				parameters: { resource, operation, ...parameters },
-				credentials,
-				retryOnFail: operation === 'upgrade',
-				maxTries: 3,
-				waitBetweenTries: 1,
-			};
-		}),
+		...Object.entries(tools).map(([name, parameters]) => ({
+			...{ name, type: `${actionType}Tool`, parameters, credentials },
+			...{ retryOnFail: parameters.operation === 'upgrade', maxTries: 3, waitBetweenTries: 1 },
+		})),
 	];
 	const toAgent = (type: 'ai_tool' | 'ai_languageModel') => ({
 		[type]: [[{ node: 'Agent', type, index: 0 }]],
 	});
 	const connections = {
-		...Object.fromEntries(calls.map(({ name }) => [name, toAgent('ai_tool')])),
+		...Object.fromEntries(Object.keys(tools).map((name) => [name, toAgent('ai_tool')])),
 		Agent: to([]),
 		Model: toAgent('ai_languageModel'),
 	};
 	const id = await instance.createWorkflow(nodes, { connections });
-	const execution = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
-	expect(outputOf(execution, 'Agent').map(({ json }) => json.output)).toEqual(['Done.']);
-	return execution;
+	return await api.waitForExecution(await api.runWorkflow(id, 'Start'));
 }

@@ -11,7 +11,7 @@ import {
 	type SharedInstance,
 } from './instance.mts';
 
-/** The ways by which n8n comes to an upgrade, but for those of test/engine: each item is billed once. */
+/** The ways in which a real n8n runs an upgrade: each item is billed once. The others are in test/engine. */
 
 const { pro } = SANDBOX_PLANS;
 const upgrade = {
@@ -33,16 +33,16 @@ afterAll(async () => await instance?.close());
 
 afterEach(() => instance.sandbox.faults.clear());
 
-/** Lets the service carry the user's next upgrade out and lose its answer. */
+/** Makes the service carry out the user's next upgrade and lose the response. */
 const lose = (email: string) => instance.sandbox.faults.add({ email, times: 1, drop: 'after' });
 
-/** Lets it turn the next one down: nothing happens. */
+/** Makes the service refuse the user's next upgrade. */
 function refuse(email: string): void {
 	const body = JSON.stringify({ status: 'error', errorCode: 'plan-upgrade-2' });
 	instance.sandbox.faults.add({ email, times: 1, answer: { status: 401, body } });
 }
 
-/** The upgrade of each item's email, with Retry On Fail. */
+/** Returns a node with Retry On Fail that upgrades the user of each item. */
 async function upgradeNode(
 	onError: INode['onError'],
 	parameters: INodeParameters = upgrade,
@@ -52,7 +52,7 @@ async function upgradeNode(
 	return { name: 'Upgrade', type: actionType, parameters, credentials, onError, ...retries };
 }
 
-/** Saves a workflow whose `Start` gives out an item for each email. */
+/** Saves a workflow whose `Start` outputs an item for each email. */
 async function create(given: string[], nodes: NodeDefinition[], connections = {}): Promise<string> {
 	const pinData = { Start: given.map((email) => ({ json: { email } })) };
 	return await instance.createWorkflow([start, ...nodes], { connections, pinData });
@@ -63,7 +63,7 @@ const run = async (id: string) =>
 
 const billed = (...given: string[]) => given.map((email) => instance.billed(email));
 
-/** The emails of the upgrades that have arrived since the last time. */
+/** Returns the emails of the upgrades that the service received since the last call. */
 const arrived = () =>
 	instance.sandbox.requests
 		.splice(0)
@@ -80,14 +80,14 @@ test('each round of a loop bills once, and the same email in two rounds is two p
 	const execution = await run(await create([lost, refused, lost, plain], nodes, connections));
 	expect(arrived()).toEqual([lost, refused, refused, lost, plain]);
 	expect(billed(lost, refused, plain)).toEqual([2, 1, 1]);
-	// n8n 1.85 shows of a node that goes on the first try, and of the next ones nothing
+	// n8n 1.85 shows the first try of a node that continues on an error, and none of its retries
 	// (n8n-core/dist/execution-engine/workflow-execute.js, nodeSuccessData).
 	const second = tested === 'lowest' ? undefined : pro;
 	const plans = outputOf(execution, 'Loop').map(({ json }) => json.plan_id);
 	expect(plans).toEqual([undefined, second, pro, pro]);
 });
 
-/** Runs an upgrade in a workflow of its own, which the node `Call` of another one calls. */
+/** Runs an upgrade in a sub-workflow, which the node `Call` of another workflow calls. */
 async function runCalled(
 	given: string[],
 	node: NodeDefinition,
@@ -131,9 +131,9 @@ test.each([
 	expect(billed(email)).toEqual([bills]);
 });
 
-// n8n 1.85 takes other parameters for it.
+// n8n 1.85 expects other parameters.
 unlessLowest(
-	'Execute Step bills once, a later one is a new purchase, and one of a node behind it is none',
+	'Execute Step bills once; a second one is a new purchase; one of the next node bills nothing',
 	async () => {
 		const [email] = emails.splice(0, 1) as [string];
 		lose(email);

@@ -2,23 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { IDataObject, INode, INodeCredentials, INodeExecutionData } from 'n8n-workflow';
-import { connectExamples } from '../../host/events.mts';
+import type {
+	IDataObject,
+	INode,
+	INodeCredentials,
+	INodeExecutionData,
+	INodeParameters,
+} from 'n8n-workflow';
 import { installHost } from '../../host/install.mts';
 import { headless, startN8n } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
-import type { Execution, WorkflowDefinition } from '../../host/rest.mts';
+import type { EditorApi, Execution, WorkflowDefinition } from '../../host/rest.mts';
 import { chain, start, type NodeDefinition } from '../../host/workflow.mts';
-import { prepareWorkspace } from '../../host/workspace.mts';
+import { connectExamples, prepareWorkspace } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 import { TestApi } from '../support/testApi.mts';
-import { adaptToN8n1 } from './adapt.mts';
 import { environment, tested, webhookSecret, type SharedN8n } from './sharedN8n.mts';
 
 export { tested, webhookSecret } from './sharedN8n.mts';
 
-// A whole n8n on a machine that may have other work.
+// The machine may have other work.
 jest.setTimeout(120_000);
 
 /** The first run on a machine installs n8n. */
@@ -27,26 +31,26 @@ export const startMilliseconds = 15 * 60_000;
 export const actionType = 'n8n-nodes-resume-management.resumeManagement';
 export const triggerType = `${actionType}Trigger`;
 
-/** For what n8n 1.85 lacks. */
+/** Defines a test of something that n8n 1.85 lacks. */
 export const unlessLowest = tested === 'lowest' ? test.skip : test;
 
 export type SharedInstance = Awaited<ReturnType<typeof joinInstance>>;
 export type OwnInstance = Awaited<ReturnType<typeof startInstance>>;
 
-/** A node to run behind `Start`, which gives out one empty item where there are no `items`. */
+/** A node to run after `Start`, which outputs `items`, or one empty item. */
 export interface NodeToRun extends Partial<INode> {
 	items?: IDataObject[];
 	timeoutMilliseconds?: number;
 }
 
-/** Items of a node's output, in its only or last run. */
+/** Returns the items of a node's output, in its only or last run. */
 export function outputOf(execution: Execution, node = 'Node', index = 0): INodeExecutionData[] {
 	return execution.data.resultData.runData[node]?.at(-1)?.data?.main?.[index] ?? [];
 }
 
 const shared = () => JSON.parse(process.env.SHARED_N8N!) as SharedN8n;
 
-/** The n8n of all tests with a sandbox of its own, for tests that neither end it nor measure it. */
+/** Joins the n8n of all tests, with a sandbox of its own, for tests that neither end nor measure n8n. */
 export async function joinInstance() {
 	const { url, userFolder } = shared();
 	const sandbox = await startSandbox({ port: 0, record: true });
@@ -54,8 +58,8 @@ export async function joinInstance() {
 }
 
 /**
- * A fresh n8n with the packed package and the same owner, without the editor, and a fresh sandbox, for
- * tests that end n8n or measure it.
+ * Starts an n8n with the packed package and the same owner, without the editor, and a sandbox, for tests that end or measure
+ * n8n.
  *
  * @param env more of n8n's environment variables
  * @param users of the sandbox
@@ -74,10 +78,10 @@ export async function startInstance(env: Record<string, string> = {}, users?: nu
 		/** Ends n8n as the operating system does when memory is short. */
 		killN8n: async () => {
 			await instance.n8n.kill();
-			// n8n would wait for ten seconds where it has left one.
+			// With this file, n8n waits for ten seconds at its next start.
 			await rm(join(userFolder, '.n8n', 'crash.journal'), { force: true });
 		},
-		/** After it has ended, with the same data and at the same address. */
+		/** Starts an ended n8n with the same data and at the same address. */
 		startN8nAgain: async () => {
 			instance.n8n = await startN8n({ ...options, port: Number(new URL(n8n.url).port) });
 		},
@@ -92,29 +96,38 @@ export async function startInstance(env: Record<string, string> = {}, users?: nu
 
 export type Examples = Awaited<ReturnType<typeof addExamples>>;
 
-/** Puts the credentials and the examples in place, as `npm start` does. */
-export async function addExamples({ api, sandbox, url }: SharedInstance | OwnInstance) {
+/** Adds the credentials and the examples, as `npm start` does. */
+export async function addExamples({ api, sandbox }: SharedInstance | OwnInstance) {
 	const { baseUrl, webhooks } = sandbox;
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
-	const adapt =
-		tested === '1' ? async (nodes: INode[]) => await adaptToN8n1(api, nodes) : undefined;
-	const examples = await prepareWorkspace(api, access, adapt);
-	const route = { api, editorUrl: url, webhooks, secret: webhookSecret };
-	expect(await connectExamples(route, examples)).toEqual([]);
+	const examples = await prepareWorkspace(api, access, tested === '1' ? chooseTables : undefined);
+	expect(await connectExamples(api, webhooks, webhookSecret, examples)).toEqual([]);
 	return {
 		examples,
-		/** The id of a workflow of `workflows/`, by its file's name. */
+		/** Returns the ID of an example, by the name of its file. */
 		exampleId: (file: string) => examples.find((one) => one.file === file)!.id,
 	};
 }
 
+/** Chooses the Data Tables by ID, as the notes of the examples ask users of n8n 1, whose node finds none by name. */
+async function chooseTables(nodes: INode[], api: EditorApi): Promise<INode[]> {
+	const tables = await api.listDataTables();
+	return nodes.map((node) => {
+		const locator = node.parameters.dataTableId as { value: string } | undefined;
+		if (locator === undefined) return node;
+		const { id, name } = tables.find((table) => table.name === locator.value)!;
+		const dataTableId = { __rl: true, mode: 'list', value: id, cachedResultName: name } as const;
+		return { ...node, parameters: { ...node.parameters, dataTableId } };
+	});
+}
+
 function workIn(url: string, userFolder: string, sandbox: Sandbox) {
 	const api = new TestApi(url);
-	// It is as good in a copy of the user folder.
+	// The session is valid in a copy of the user folder, too.
 	api.resume(shared().session);
 	const type = 'resumeManagementApi';
 	const access = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
-	/** Rows of the sandbox's database. */
+	/** Returns rows of the sandbox's database. */
 	const query = (sql: string, ...values: Array<string | number>) =>
 		sandbox.database.prepare(sql).all(...values);
 	const tableId = async (name: string) =>
@@ -126,27 +139,34 @@ function workIn(url: string, userFolder: string, sandbox: Sandbox) {
 		api,
 		sandbox,
 		query,
-		/** The addresses of the sandbox's users, the first user's first. */
+		/** Emails of the sandbox's users, in the order of their IDs. */
 		emails: query('SELECT email FROM users ORDER BY id').map(({ email }) => String(email)),
-		/** How many upgrades of a user the service has carried out. */
+		/** Returns the number of upgrades of a user that the service has carried out. */
 		billed: (email: string) => query('SELECT 1 FROM upgrades WHERE email = ?', email).length,
 		/** The only folder that workflows may read from and write to. */
 		filesFolder: join(userFolder, '.n8n-files'),
-		/** Where n8n keeps the files of executions. */
+		/** Folder of the files of executions. */
 		binaryFolder: join(userFolder, '.n8n', tested === '2' ? 'storage' : 'binaryData'),
-		/** The rows of a data table, by its name. */
+		/** Returns the rows of a Data Table, by its name. */
 		readTable: async (name: string) => await api.readRows(await tableId(name)),
-		/** Deletes the rows of a data table that have a value in a column. */
+		/** Deletes the rows of a Data Table that have a value in a column. */
 		deleteRows: async (name: string, column: string, value: string) =>
 			await api.deleteRows(await tableId(name), column, value),
-		/** Adds a credential for the sandbox, but for what `data` says; answers a node's reference to it. */
+		/** Adds a credential for the sandbox, changed by `data`, and returns a node's reference to it. */
 		addCredential: async (data: Record<string, string> = {}): Promise<INodeCredentials> => {
 			const definition = { name: randomUUID(), type, data: { ...access, ...data } };
 			const { id, name } = await api.createCredential(definition);
 			return { [type]: { id, name } };
 		},
 		createWorkflow,
-		/** Runs a node, ours if it does not say another, in a workflow of its own, to its end. */
+		/** Saves a workflow of the trigger alone, and returns its production URL, too. */
+		createTrigger: async (parameters: INodeParameters, credentials: INodeCredentials) => {
+			const webhookId = randomUUID();
+			const node = { name: 'Trigger', type: triggerType, typeVersion: 1.1, webhookId };
+			const id = await createWorkflow([{ ...node, parameters, credentials }]);
+			return { id, url: `${url}/webhook/${webhookId}/webhook` };
+		},
+		/** Runs a node (default: this package's action node) in a workflow of its own, to its end. */
 		runNode: async ({ items, timeoutMilliseconds, ...node }: NodeToRun): Promise<Execution> => {
 			const pinData = items && { Start: items.map((json) => ({ json })) };
 			const nodes = [start, { name: 'Node', type: actionType, ...node }];

@@ -1,8 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import type { INodeParameters } from 'n8n-workflow';
@@ -17,29 +17,28 @@ import {
 	startInstance,
 	startMilliseconds,
 	tested,
-	triggerType,
 	unlessLowest,
 	webhookSecret,
 	type OwnInstance,
 } from './instance.mts';
 
-/** What needs an n8n of its own: where it is measured, set up in another way, or killed. */
+/** Tests that measure n8n, kill it, or need other settings of n8n. */
 
 const MEGABYTE = 1024 * 1024;
-/** How many megabytes of memory more a file of 1 GB may take than one of 1 MB. */
+/** Megabytes of memory that a file of 512 MB may need in addition to one of 1 MB. */
 const BOUND = 64;
 
 let instance: OwnInstance;
 let files: Server;
-/** The paths that were asked for, by whatever name of this machine. */
+/** Paths of the requests, under any name of this machine. */
 const asked: string[] = [];
 
 const address = (host: string) => `http://${host}:${(files.address() as AddressInfo).port}`;
-/** Where n8n's SSRF protection lets nobody go; the file's host itself redirects to it in one answer. */
+/** An address that n8n's SSRF protection refuses. */
 const guarded = () => `${address('127.0.0.1')}/resume/1MB`;
 const redirect = (response: ServerResponse, location: string) =>
 	response.writeHead(302, { Location: location }).end();
-/** By the ID of the resume; others are files of so many megabytes. */
+/** Responses by the ID of the resume. Other IDs are files of so many megabytes. */
 const answers: Record<string, (response: ServerResponse) => void> = {
 	linked: (response) => {
 		response.writeHead(200, { 'Content-Type': 'application/json' });
@@ -57,7 +56,7 @@ beforeAll(async () => {
 		N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
 		N8N_METRICS: 'true',
 	});
-	// One block in eighty would start with a bracket by chance, as JSON and HTML do, which are no files.
+	// One block in eighty would start with a bracket by chance, as JSON and HTML do.
 	const block = randomBytes(MEGABYTE).fill('%PDF-1.7\n', 0, 9);
 	files = createServer((request, response) => {
 		asked.push(request.url!);
@@ -76,20 +75,14 @@ afterAll(async () => {
 	await instance?.close();
 }, 60_000);
 
-test('a file of 1 GB takes no more memory than one of 1 MB', async () => {
+test('a file of 512 MB needs no more memory than one of 1 MB', async () => {
 	// The first download loads code, and brings the heap to the size that a stream keeps busy.
 	await download(64);
 	const small = await download(1);
-	let large = await download(1024);
-	// Garbage that is not collected yet only adds, so the lowest of three counts.
-	for (let again = 0; again < 2 && large - small > BOUND; again++) {
-		large = Math.min(large, await download(1024));
-	}
-	process.stdout.write(
-		`\nPeak memory of n8n: ${Math.round(small)} MB for 1 MB, ${Math.round(large)} MB for 1 GB\n\n`,
-	);
+	// Garbage that is not collected yet only adds, so the lower of two counts.
+	const large = Math.min(await download(512), await download(512));
 	expect(large - small).toBeLessThanOrEqual(BOUND);
-}, 600_000);
+}, 300_000);
 
 test.each(Object.keys(answers))("n8n's SSRF protection covers a file that is %s", async (id) => {
 	asked.length = 0;
@@ -102,7 +95,7 @@ test.each(Object.keys(answers))("n8n's SSRF protection covers a file that is %s"
 	expect(asked.filter((path) => path.endsWith(`/${id}/download`))).toHaveLength(1);
 });
 
-/** Downloads a file of so many megabytes; answers the highest memory of n8n meanwhile, in megabytes. */
+/** Downloads a file of so many megabytes, and returns n8n's highest memory meanwhile, in megabytes. */
 async function download(size: number): Promise<number> {
 	await resetPeak(instance.n8n.pid);
 	const execution = await runDownload(`${size}MB`);
@@ -120,32 +113,21 @@ async function runDownload(id: string): Promise<Execution> {
 	return await instance.runNode({
 		parameters: { resource: 'resume', operation: 'download', resumeId: byId(id) },
 		credentials: await instance.addCredential({ baseUrl: `${address('localhost')}/v1` }),
-		timeoutMilliseconds: 300_000,
+		timeoutMilliseconds: 120_000,
 	});
 }
 
 /** Activates a workflow of the trigger alone. */
 async function activateTrigger(options: INodeParameters = {}) {
-	const webhookId = randomUUID();
 	const parameters = { verification: 'header', headerName: 'X-Webhook-Secret', options };
-	const id = await instance.createWorkflow([
-		{
-			name: 'Trigger',
-			type: triggerType,
-			typeVersion: 1.1,
-			webhookId,
-			parameters,
-			credentials: await instance.addCredential(),
-		},
-	]);
-	await instance.api.activateWorkflow(id);
-	return { id, url: `${instance.url}/webhook/${webhookId}/webhook` };
+	const trigger = await instance.createTrigger(parameters, await instance.addCredential());
+	await instance.api.activateWorkflow(trigger.id);
+	return trigger;
 }
 
-/** Expressions that n8n's engine has evaluated since its start, by n8n's own metrics. */
+/** Returns the number of expressions that n8n's engine has evaluated since its start, by n8n's own metrics. */
 async function evaluations(): Promise<number> {
 	const { data } = await axios.get<string>(`${instance.url}/metrics`);
-	expect(data).toContain('n8n_expression_pool_acquired_total');
 	const counts = data.matchAll(/^n8n_expression_evaluation_duration_seconds_count\{.*\} (\d+)$/gm);
 	return Array.from(counts).reduce((sum, [, count]) => sum + Number(count), 0);
 }
@@ -156,50 +138,41 @@ unlessLowest('an event evaluates no expression', async () => {
 	const send = async (options?: INodeParameters) => {
 		const { id, url } = await activateTrigger(options);
 		const before = await evaluations();
-		for (let sent = 0; sent < 3; sent++) await axios.post(url, { sent }, { headers });
-		expect(await instance.api.waitForExecutions(id, 3)).toHaveLength(3);
+		await axios.post(url, {}, { headers });
+		await instance.api.waitForExecutions(id, 1);
 		return (await evaluations()) - before;
 	};
 	expect(await send()).toBe(0);
-	// What counts none would not be noticed otherwise.
-	const eventIdPath = '={{ ["meta", "uuid"].join(".") }}';
-	expect(await send({ eventIdPath })).toBeGreaterThanOrEqual(3);
+	// Proves that n8n counts.
+	expect(await send({ eventIdPath: '={{ "meta.uuid" }}' })).toBeGreaterThan(0);
 });
 
-/** The last: the others need an n8n that runs. */
-test('a killed n8n sends no key again, and misses no event of the time when it was down', async () => {
+/** The last one, because the others need an n8n that runs. */
+test('a killed n8n sends no key again, and gets the event of the time when it was down', async () => {
 	const { sandbox, api } = instance;
 	const { id: eventsId, url } = await activateTrigger();
 	const route = { style: 'header', headerName: 'X-Webhook-Secret' } as const;
 	sandbox.webhooks.register({ url, secret: webhookSecret, ...route });
 	const [email] = instance.emails as [string];
 	const upgrade = { resource: 'plan', operation: 'upgrade', email, planId: SANDBOX_PLANS.pro };
-	const id = await instance.createWorkflow([
-		start,
-		{
-			name: 'Upgrade',
-			type: actionType,
-			parameters: { ...upgrade, sendOnceKey: 'killed' },
-			credentials: await instance.addCredential({
-				baseUrl: sandbox.baseUrl.replace('127.0.0.1', 'localhost'),
-			}),
-		},
-	]);
+	const parameters = { ...upgrade, sendOnceKey: 'killed' };
+	const baseUrl = sandbox.baseUrl.replace('127.0.0.1', 'localhost');
+	const credentials = await instance.addCredential({ baseUrl });
+	const node = { name: 'Upgrade', type: actionType, parameters, credentials };
+	const id = await instance.createWorkflow([start, node]);
 	sandbox.faults.add({ email, delayMs: 60_000 });
 	await api.runWorkflow(id, 'Start');
 	while (sandbox.requests.length === 0) await sleep(50);
 	await instance.killN8n();
 	sandbox.faults.clear();
 
-	const sections = [1, 2, 3];
-	for (const section of sections) sandbox.webhooks.saveSection(section, {});
-	while (sandbox.webhooks.deliveries().some(({ attempts }) => attempts === 0)) await sleep(50);
+	sandbox.webhooks.saveSection(1, {});
+	while (sandbox.webhooks.deliveries()[0]!.attempts === 0) await sleep(50);
 	await instance.startN8nAgain();
 	const again = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
 	expect(again.data.resultData.error!.message).toMatch(/^Outcome unknown: /);
 	expect(instance.billed(email)).toBe(1);
 
 	await sandbox.webhooks.idle();
-	const late = await api.waitForExecutions(eventsId, sections.length);
-	expect(late.map(({ status }) => status)).toEqual(sections.map(() => 'success'));
+	expect(await api.waitForExecutions(eventsId, 1)).toMatchObject([{ status: 'success' }]);
 }, 180_000);

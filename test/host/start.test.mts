@@ -1,27 +1,43 @@
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
+import type { INodeTypeDescription } from 'n8n-workflow';
 import { installHost } from '../../host/install.mts';
-import { projectRoot } from '../../host/paths.mts';
+import { packageName, projectRoot } from '../../host/paths.mts';
 import { freePort } from '../../host/ports.mts';
 import { reportTo } from '../../host/progress.mts';
 import { EditorApi } from '../../host/rest.mts';
 import { owner, readExamples } from '../../host/workspace.mts';
-import { startMilliseconds } from './instance.mts';
-import { launch, type Launcher } from './launcher.mts';
+import { actionType, startMilliseconds } from './instance.mts';
 
-let data: string;
+/** Parts of the project that the commands read. */
+const parts = [
+	...['credentials', 'dist', 'gulpfile.js', 'host', 'icons', 'nodes', 'package.json', 'sandbox'],
+	...['tsconfig.json', 'workflows', 'README.md', 'LICENSE.md'],
+];
+
+let folder: string;
+/** A copy of the project, because the tests change its sources. */
+let checkout: string;
 let port: number;
 let sandboxPort: number;
-const launched: Launcher[] = [];
+const children: ChildProcess[] = [];
 
 beforeAll(async () => {
 	await installHost(2, reportTo(process.stderr));
-	data = await mkdtemp(join(tmpdir(), 'resume-management-start-'));
+	folder = await mkdtemp(join(tmpdir(), 'resume-management-start-'));
+	checkout = join(folder, 'checkout');
+	const options = { recursive: true, preserveTimestamps: true };
+	for (const part of parts) await cp(join(projectRoot, part), join(checkout, part), options);
+	await symlink(join(projectRoot, 'node_modules'), join(checkout, 'node_modules'));
+	// `npm run dev` gets the data of `npm start`, so that one n8n shows both that data stay and that changes are loaded.
+	await mkdir(join(folder, packageName));
+	await symlink('.', join(folder, packageName, 'dev'));
 }, startMilliseconds);
 
 beforeEach(async () => {
@@ -30,19 +46,39 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-	for (const { child } of launched) child.kill('SIGTERM');
-	await rm(data, { recursive: true, force: true, maxRetries: 5 });
+	for (const child of children) child.kill('SIGTERM');
+	await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** `npm start` with data of its own. */
-function start(...options: string[]): Launcher {
+/** Runs `npm start` with data of its own. */
+function start(options: string[] = [], env: Record<string, string> = {}) {
 	const ports = ['--port', String(port), '--sandbox-port', String(sandboxPort)];
-	const launcher = launch(projectRoot, data, ...ports, ...options);
-	launched.push(launcher);
-	return launcher;
+	const child = spawn(process.execPath, ['host/start.mts', ...ports, ...options], {
+		cwd: checkout,
+		env: { ...process.env, XDG_DATA_HOME: folder, ...env },
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	children.push(child);
+	let text = '';
+	for (const stream of [child.stdout, child.stderr]) {
+		stream.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+	}
+	return {
+		child,
+		text: () => text,
+		/** Settles with the exit code. */
+		exit: once(child, 'close').then(([code]) => code as number | null),
+		/** Waits for a text, or for the last line of the start. */
+		written: async (expected = 'Ctrl-C stops both') => {
+			while (!text.includes(expected)) {
+				if (child.exitCode !== null) throw new Error(text);
+				await sleep(100);
+			}
+		},
+	};
 }
 
-async function answers(port: number): Promise<boolean> {
+async function isOpen(port: number): Promise<boolean> {
 	const options = { proxy: false, validateStatus: null, timeout: 2_000 } as const;
 	return await axios.get(`http://127.0.0.1:${port}/healthz`, options).then(
 		() => true,
@@ -50,30 +86,48 @@ async function answers(port: number): Promise<boolean> {
 	);
 }
 
-it('starts, stops at Ctrl-C without a trace, and starts again with the same data', async () => {
+async function change(file: string, from: string, to: string): Promise<void> {
+	const path = join(checkout, file);
+	const before = await readFile(path, 'utf8');
+	expect(before).toContain(from);
+	await writeFile(path, before.replace(from, to));
+}
+
+let api: EditorApi;
+
+async function whenNode(matches: (node: INodeTypeDescription) => boolean): Promise<void> {
+	for (;;) {
+		// While n8n writes the file that it serves, a response can be cut short, or longer than announced.
+		const types: unknown = await api.nodeTypes().catch(() => undefined);
+		const all = Array.isArray(types) ? (types as INodeTypeDescription[]) : [];
+		if (all.some((node) => node.name === actionType && matches(node))) return;
+		await sleep(200);
+	}
+}
+
+test('npm start prints addresses and login, and Ctrl-C stops everything', async () => {
 	const first = start();
 	await first.written();
-	for (const shown of [`http://127.0.0.1:${port}`, `http://127.0.0.1:${sandboxPort}`]) {
-		expect(first.text()).toContain(shown);
+	for (const text of [`127.0.0.1:${port}`, `127.0.0.1:${sandboxPort}`, owner.password]) {
+		expect(first.text()).toContain(text);
 	}
-	expect(first.text()).toContain(owner.password);
 	first.child.kill('SIGINT');
 	expect(await first.exit).toBe(0);
 	expect(first.text()).not.toMatch(/^\s+at /m);
-	expect([await answers(port), await answers(sandboxPort)]).toEqual([false, false]);
+	expect([await isOpen(port), await isOpen(sandboxPort)]).toEqual([false, false]);
+}, 120_000);
 
-	// The address from before would reach nobody.
-	port = await freePort();
-	const second = start();
+test('a second start keeps the data, npm run dev loads changes, and n8n ends with its launcher', async () => {
+	const second = start(['--watch']);
 	await second.written();
-	const api = new EditorApi(`http://127.0.0.1:${port}`);
+	api = new EditorApi(`http://127.0.0.1:${port}`);
 	await api.signIn(owner);
 	const workflows = await api.listWorkflows();
 	const examples = (await readExamples()).map(({ definition }) => definition.name);
 	expect(workflows.map(({ name }) => name).sort()).toEqual(examples.sort());
 	expect(await api.listCredentials()).toHaveLength(2);
 
-	// The example that waits for events is active, and its address is registered once.
+	// The example that waits for events is active, and registered once, although the port has changed.
 	const waiting = workflows.filter(({ active }) => active);
 	expect(waiting).toMatchObject([{ name: 'Score a resume when a section is saved' }]);
 	const webhooks = await axios.get<string>(`http://127.0.0.1:${sandboxPort}/console/webhooks`);
@@ -82,20 +136,27 @@ it('starts, stops at Ctrl-C without a trace, and starts again with the same data
 		expect.stringMatching(`^http://127.0.0.1:${port}/webhook/[0-9a-f-]{36}/webhook$`),
 	]);
 
-	const third = start();
+	const third = start(['--watch']);
 	expect(await third.exit).toBe(1);
 	expect(third.text()).toContain('Another `npm start` is using');
 
-	// However it ends, n8n ends with it.
+	const description = 'nodes/ResumeManagement/ResumeManagement.node.ts';
+	await change(description, "displayName: 'Resume Management'", 'displayName: 5');
+	await second.written("Type 'number' is not assignable to type 'string'");
+	await change('nodes/ResumeManagement/ResumeManagement.node.json', '"cv"', '"vita"');
+	await change(description, 'displayName: 5', "displayName: 'Changed'");
+	await whenNode(({ displayName }) => displayName === 'Changed');
+	await whenNode(({ codex }) => codex?.alias?.includes('vita') ?? false);
+
 	second.child.kill('SIGKILL');
 	await second.exit;
-	while (await answers(port)) await sleep(200);
+	while (await isOpen(port)) await sleep(200);
 }, 180_000);
 
-it.each([
+test.each([
 	['--port', () => port],
 	['--sandbox-port', () => sandboxPort],
-])('says that %s chooses another port when one is in use', async (option, used) => {
+])('if a port is in use, the error names %s', async (option, used) => {
 	const program = createServer().listen(used(), '127.0.0.1');
 	await once(program, 'listening');
 	const { exit, text } = start();
@@ -106,11 +167,23 @@ it.each([
 	program.close();
 });
 
-it.each([
+test.each([
 	[['--colour'], '--sandbox-port <number>'],
 	[['--port', 'high'], '--port takes a number from 1 to 65535, not "high".'],
-])('explains itself when the command line is wrong: %j', async (options, sentence) => {
-	const { exit, text } = start(...options);
+])('a wrong command line is explained: %j', async (options, sentence) => {
+	const { exit, text } = start(options);
 	expect(await exit).toBe(1);
 	expect(text()).toContain(sentence);
 });
+
+test('without a network, the installation of n8n fails with a sentence, and leaves nothing unfinished', async () => {
+	const cache = join(folder, 'cache');
+	const { exit, text } = start([], {
+		XDG_CACHE_HOME: cache,
+		npm_config_cache: join(folder, 'npm'),
+		npm_config_registry: `http://127.0.0.1:${await freePort()}`,
+	});
+	expect(await exit).toBe(1);
+	expect(text()).toContain("The npm registry can't be reached: check the network connection");
+	expect(await readdir(join(cache, packageName))).toEqual(['n8n-2.lock']);
+}, 120_000);

@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
 
-/** A tool that the model wants called, by the name that the request gave it. */
+/** A tool call of the model. */
 export interface ToolCall {
 	name: string;
 	arguments: Record<string, unknown>;
 }
 
-/** What the model says to a request: tools to call, or its last words. */
+/** Response of the model: tools to call, or its final text. */
 type Turn = ToolCall[] | string;
 
 interface OfferedTool {
@@ -17,7 +17,7 @@ interface OfferedTool {
 	parameters: { properties?: Record<string, { description?: string }>; required?: string[] };
 }
 
-/** A request as a model sees it. */
+/** A request to the model. */
 interface ModelRequest {
 	tools: OfferedTool[];
 	messages: Array<{ role: string; content: string | null; tool_call_id?: string }>;
@@ -32,8 +32,8 @@ interface Body {
 }
 
 /**
- * A chat model that says what a test wants, on the loopback address, behind the chat completions API
- * as far as n8n's OpenAI Chat Model uses it (https://platform.openai.com/docs/api-reference/chat).
+ * Starts a chat model with scripted responses on the loopback address. It has the part of the chat completions API that n8n's
+ * OpenAI Chat Model uses (https://platform.openai.com/docs/api-reference/chat).
  */
 export async function startScriptedModel() {
 	const requests: ModelRequest[] = [];
@@ -44,37 +44,29 @@ export async function startScriptedModel() {
 		const { messages, model, tools = [] } = body;
 		requests.push({ messages, tools: tools.map((tool) => tool.function) });
 		const turn = turns.shift() ?? 'The script has ended.';
-		const said = typeof turn === 'string';
-		const message = said
-			? { role: 'assistant', content: turn }
-			: {
-					role: 'assistant',
-					content: null,
-					tool_calls: turn.map(({ name, arguments: values }) => ({
-						id: `call_${++calls}`,
-						type: 'function',
-						function: { name, arguments: JSON.stringify(values) },
-					})),
-				};
-		const choice = { index: 0, message, finish_reason: said ? 'stop' : 'tool_calls' };
+		const toolCalls = (typeof turn === 'string' ? [] : turn).map((call) => ({
+			id: `call_${++calls}`,
+			type: 'function',
+			function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+		}));
+		const message =
+			typeof turn === 'string'
+				? { role: 'assistant', content: turn }
+				: { role: 'assistant', content: null, tool_calls: toolCalls };
+		const choices = [
+			{ index: 0, message, finish_reason: toolCalls.length > 0 ? 'tool_calls' : 'stop' },
+		];
 		const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
-		return {
-			id: 'scripted',
-			object: 'chat.completion',
-			created: 0,
-			model,
-			choices: [choice],
-			usage,
-		};
+		return { id: 'scripted', object: 'chat.completion', created: 0, model, choices, usage };
 	});
 	await app.listen({ host: '127.0.0.1', port: 0 });
 	return {
-		/** What a credential for OpenAI takes as its base URL. */
+		/** Base URL for a credential of OpenAI. */
 		baseUrl: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v1`,
-		/** All so far, oldest first. */
+		/** All requests so far, oldest first. */
 		requests,
-		/** What it will say, in turn. */
-		script: (said: Turn[]) => void (turns = said),
+		/** Sets the next responses. */
+		script: (next: Turn[]) => void (turns = next),
 		close: async () => await app.close(),
 	};
 }

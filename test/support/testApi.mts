@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IRunData } from 'n8n-workflow';
 import {
@@ -10,44 +8,29 @@ import {
 	type WorkflowDefinition,
 } from '../../host/rest.mts';
 
-/** A community package, as n8n's page of them shows it. */
-export interface CommunityPackage {
-	packageName: string;
-	installedVersion: string;
-	/** A higher version that the registry has. */
-	updateAvailable?: string;
-	installedNodes: Array<{ type: string }>;
-}
-
-/** The headers by which n8n knows who is signed in. */
+/** Headers that identify a signed-in user. */
 export type Session = Record<'Cookie' | 'browser-id', string>;
 
-const pollMilliseconds = 150;
-
-/** What a person does in n8n's editor beside what `npm start` needs. */
+/** Actions of a person in n8n's editor that `npm start` does not need. */
 export class TestApi extends EditorApi {
-	/** What a TestApi of another process needs: n8n refuses more than a few logins a minute. */
+	/** For a TestApi in another process: n8n refuses more than a few logins a minute. */
 	get session(): Session {
 		const { headers } = this.http.defaults;
 		return { Cookie: String(headers.common.Cookie), 'browser-id': String(headers['browser-id']) };
 	}
 
-	/** In place of {@link signIn}. */
+	/** Replaces {@link signIn}. */
 	resume(session: Session): void {
 		Object.assign(this.http.defaults.headers, session);
 		this.http.defaults.headers.common.Cookie = session.Cookie;
 	}
 
-	/** Presses the Test button for a credential, which n8n 1 tests only once it is saved. */
+	/** Tests a credential as the Test button does. n8n 1 tests saved ones only. */
 	async testCredential(credential: CredentialDefinition) {
 		const { id } = await this.createCredential(credential);
-		try {
-			const credentials = { id, ...credential };
-			type Result = { status: 'OK' | 'Error'; message: string };
-			return await this.send<Result>('POST', '/rest/credentials/test', { credentials });
-		} finally {
-			await this.send('DELETE', `/rest/credentials/${id}`);
-		}
+		const credentials = { id, ...credential };
+		type Result = { status: 'OK' | 'Error'; message: string };
+		return await this.send<Result>('POST', '/rest/credentials/test', { credentials });
 	}
 
 	async updateWorkflow(id: string, change: Partial<WorkflowDefinition>): Promise<Workflow> {
@@ -55,49 +38,22 @@ export class TestApi extends EditorApi {
 		return await this.send('PATCH', `/rest/workflows/${id}`, { ...change, versionId });
 	}
 
-	/** Ends what {@link activateWorkflow} began. */
+	/** Undoes {@link activateWorkflow}. */
 	async deactivateWorkflow(id: string): Promise<void> {
 		await this.setActive(id, false);
 	}
 
 	/**
-	 * Opens what the editor's window has to n8n. From then on the runs that this API starts report to
-	 * it, as JSON, as do their nodes that write to the browser's console.
-	 */
-	async openWindow() {
-		const { baseURL, headers } = this.http.defaults;
-		const pushRef = randomUUID();
-		const address = new URL(`/rest/push?pushRef=${pushRef}`, baseURL);
-		address.protocol = 'ws:';
-		const socket = new WebSocket(address, {
-			headers: { Cookie: String(headers.common.Cookie), Origin: baseURL! },
-		});
-		const messages: string[] = [];
-		socket.addEventListener('message', async ({ data }: { data: string | Blob }) => {
-			messages.push(typeof data === 'string' ? data : await data.text());
-		});
-		await once(socket, 'open');
-		headers.common['push-ref'] = pushRef;
-		return { messages, close: () => socket.close() };
-	}
-
-	/**
-	 * Runs a saved workflow up to a node, as Execute Step does; answers the execution's id.
-	 * @param runData what earlier runs have left: of the nodes before it, those that it has are not run
+	 * Runs a saved workflow up to a node, as Execute Step does, and returns the execution's ID.
+	 *
+	 * @param runData of earlier runs: their nodes are not run again
 	 */
 	async executeStep(id: string, nodeName: string, runData: IRunData = {}): Promise<string> {
 		const workflowData = await this.readWorkflow(id);
-		const { executionId } = await this.send<{ executionId: string }>(
-			'POST',
-			`/rest/workflows/${id}/run`,
-			{
-				workflowData,
-				runData,
-				destinationNode: { nodeName, mode: 'inclusive' },
-				dirtyNodeNames: [],
-			},
-		);
-		return executionId;
+		const destinationNode = { nodeName, mode: 'inclusive' };
+		const body = { workflowData, runData, destinationNode, dirtyNodeNames: [] };
+		const path = `/rest/workflows/${id}/run`;
+		return (await this.send<{ executionId: string }>('POST', path, body)).executionId;
 	}
 
 	/** Runs a failed execution again, as a person does from the list. */
@@ -106,29 +62,24 @@ export class TestApi extends EditorApi {
 	}
 
 	/**
-	 * Waits until a workflow has at least so many executions, and for the end of each; answers all, the
-	 * oldest first. n8n 1 answers a webhook before its execution is there.
+	 * Waits until a workflow has at least so many executions (at most 100), and for the end of each, and returns them, the oldest
+	 * first. n8n 1 answers a webhook before its execution exists.
 	 */
-	async waitForExecutions(
-		workflowId: string,
-		count: number,
-		timeoutMilliseconds = 60_000,
-	): Promise<Execution[]> {
-		const deadline = Date.now() + timeoutMilliseconds;
-		let found = await this.listExecutions(workflowId);
-		while (found.length < count) {
+	async waitForExecutions(workflowId: string, count: number): Promise<Execution[]> {
+		const deadline = Date.now() + 60_000;
+		for (;;) {
+			const found = (await this.listExecutions(workflowId)).reverse();
+			if (found.length >= count) {
+				return await Promise.all(found.map(async ({ id }) => await this.waitForExecution(id)));
+			}
 			if (Date.now() > deadline) {
 				throw new Error(`Workflow ${workflowId} has ${found.length} executions and not ${count}`);
 			}
-			await sleep(pollMilliseconds);
-			found = await this.listExecutions(workflowId);
+			await sleep(150);
 		}
-		const executions: Execution[] = [];
-		for (const { id } of found.toReversed()) executions.push(await this.waitForExecution(id));
-		return executions;
 	}
 
-	/** Every workflow in which n8n 2 finds something that a later version removes, with n8n's name of it. */
+	/** Returns each use of something that a later version of n8n removes, by the report of n8n 2. */
 	async migrationReport(version: string) {
 		type Rules = { report: { workflowResults: Array<{ ruleId: string }> } };
 		type Rule = { affectedWorkflows: Array<{ id: string }> };
@@ -142,21 +93,8 @@ export class TestApi extends EditorApi {
 		return found;
 	}
 
-	async listPackages(): Promise<CommunityPackage[]> {
-		return await this.send('GET', '/rest/community-packages');
-	}
-
-	/** Installs the newest version of a community package from the npm registry, which n8n loads at once. */
-	async installPackage(name: string): Promise<CommunityPackage> {
+	/** Installs the newest version of a community package from the npm registry. n8n loads it at once. */
+	async installPackage(name: string): Promise<{ installedNodes: Array<{ type: string }> }> {
 		return await this.send('POST', '/rest/community-packages', { name });
-	}
-
-	/** Replaces an installed package by the newest version of it. */
-	async updatePackage(name: string): Promise<CommunityPackage> {
-		return await this.send('PATCH', '/rest/community-packages', { name });
-	}
-
-	async uninstallPackage(name: string): Promise<void> {
-		await this.send('DELETE', `/rest/community-packages?name=${encodeURIComponent(name)}`);
 	}
 }
