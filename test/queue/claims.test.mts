@@ -57,10 +57,10 @@ describe.each([2, 1])('n8n %i', (major) => {
 		await delivered;
 
 		const all = [slow, ...payments];
-		const first = await api.waitForExecutions(id, all.length, 300_000);
+		const first = await api.waitForExecutions(id, all.length);
 		expect(first).toHaveLength(all.length);
 		await Promise.all(all.map(deliver));
-		const second = (await api.waitForExecutions(id, all.length * 2, 300_000)).slice(all.length);
+		const second = (await api.waitForExecutions(id, all.length * 2)).slice(all.length);
 
 		const billed = sandbox.database.prepare('SELECT email FROM upgrades').all();
 		expect(billed.map(({ email }) => email).sort()).toEqual(sent().sort());

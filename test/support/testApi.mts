@@ -66,7 +66,7 @@ export class TestApi extends EditorApi {
 	 * first. n8n 1 answers a webhook before its execution exists.
 	 */
 	async waitForExecutions(workflowId: string, count: number): Promise<Execution[]> {
-		const deadline = Date.now() + 60_000;
+		const deadline = Date.now() + 300_000;
 		for (;;) {
 			const found = (await this.listExecutions(workflowId)).reverse();
 			if (found.length >= count) {
@@ -77,20 +77,6 @@ export class TestApi extends EditorApi {
 			}
 			await sleep(150);
 		}
-	}
-
-	/** Returns each use of something that a later version of n8n removes, by the report of n8n 2. */
-	async migrationReport(version: string) {
-		type Rules = { report: { workflowResults: Array<{ ruleId: string }> } };
-		type Rule = { affectedWorkflows: Array<{ id: string }> };
-		const path = '/rest/breaking-changes/report';
-		const { report } = await this.send<Rules>('POST', `${path}/refresh?version=${version}`);
-		const found: Array<{ ruleId: string; workflowId: string }> = [];
-		for (const { ruleId } of report.workflowResults) {
-			const { affectedWorkflows } = await this.send<Rule>('GET', `${path}/${ruleId}`);
-			found.push(...affectedWorkflows.map(({ id }) => ({ ruleId, workflowId: id })));
-		}
-		return found;
 	}
 
 	/** Installs the newest version of a community package from the npm registry. n8n loads it at once. */
