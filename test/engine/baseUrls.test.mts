@@ -26,13 +26,7 @@ const mostly = (usual: string, ...odd: string[]) =>
 const scheme = mostly('https://', 'http://', 'HTTPS:\\\\', 'https:', 'ftp://', '//', '');
 const between = mostly('', ':8080', ':65536', '@', 'user:secret@', '\\', '/', '\t', '\n', '#', '?');
 const host = fc.constantFrom(
-	...[
-		'example.com',
-		'EXAMPLE.com.',
-		'b\u00fccher.example',
-		'%65xample.com',
-		'127.0.0.1.example.com',
-	],
+	...['example.com', 'EXAMPLE.com.', 'b\u00fccher.example', '%65xample.com', '127.evil.example'],
 	...['localhost', '127.1', '0x7f.1', '2130706433', '[::1]', '[::ffff:7f00:1]', '10.0.0.1', 'a..b'],
 );
 const other = mostly('', 'elsewhere.example', 'localhost', ' ', '\u3002');

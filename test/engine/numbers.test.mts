@@ -24,8 +24,8 @@ test.each([
 	['0.30000000000000004', 0.30000000000000004],
 	['-0.0', -0],
 ])('%s in an answer is %j in the item', async (written, read) => {
-	answer = `{"status":"success","data":{"id":${written},"text":"\\"${written}"}}`;
-	expect((await run(userGet('1'))).items).toEqual([{ id: read, text: `"${written}` }]);
+	answer = `{"status":"success","data":{"text":"\\"${written}\\\\","id":${written}}}`;
+	expect((await run(userGet('1'))).items).toEqual([{ id: read, text: `"${written}\\` }]);
 });
 
 test('a cursor keeps its digits', async () => {

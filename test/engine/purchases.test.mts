@@ -62,7 +62,7 @@ describe('Preview', () => {
 });
 
 describe('the same upgrade in two items', () => {
-	const same = [forEmma, { email: ` ${EMMA.toUpperCase()}`, planId: `${pro} ` }];
+	const same = [forEmma, { email: ` ${EMMA.toUpperCase()}`, planId: `${pro} `, aiTokenId: 'ai' }];
 	const message = 'Item 0 is for the same upgrade, so this one was not sent [item 1]';
 
 	test.each([{}, { byExecute: true }])('fails in the second, with %j', async (entry) => {

@@ -354,6 +354,11 @@ describe('what has billed twice, or been reported wrongly', () => {
 			{ entry: 'execute', reactions: [refused] },
 			2,
 		],
+		[
+			'a refusal that is repeated before others, by way of execute',
+			{ entry: 'execute', ...four, reactions: [refused] },
+			5,
+		],
 		['four calls of a tool at once', { entry: 'toolAtOnce', ...four }, 4],
 		['plan-upgrade-1', { reactions: [refuse('plan-upgrade-1')] }, 1],
 		...(['run', 'execute'] as const).map((entry): [string, Partial<Execution>, number] => [

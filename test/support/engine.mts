@@ -34,7 +34,6 @@ import {
 	type IWorkflowExecuteAdditionalData,
 	LoggerProxy,
 	type NodeConnectionType,
-	type NodeHint,
 	NodeConnectionTypes,
 	Workflow,
 } from 'n8n-workflow';
@@ -267,16 +266,6 @@ export async function searchList({
 	const context = new LoadOptionsContext(workflow, node, additionalData, '');
 	const search = (await loadNodeType('resumeManagement')).methods!.listSearch![method]!;
 	return await search.call(context, filter, paginationToken);
-}
-
-/** The hints whose condition holds for so many items (`getNodeHints` in useNodeHelpers.ts of n8n's editor). */
-export async function shownHints(input: INodeExecutionData[]): Promise<NodeHint[]> {
-	const { hints = [] } = (await loadNodeType('resumeManagement')).description;
-	const node = plain('Resume Management', NODE_TYPE);
-	const { expression } = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
-	return hints.filter(({ displayCondition = '' }) =>
-		expression.getParameterValue(displayCondition, null, 0, 0, node.name, input, 'manual', {}),
-	);
 }
 
 type Pair = { item: number } | undefined;

@@ -14,6 +14,7 @@ export const SPELLINGS: Record<string, (text: string) => string> = {
 	hex: (text) => Buffer.from(text).toString('hex'),
 	hexInUpperCase: (text) => Buffer.from(text).toString('hex').toUpperCase(),
 	base64,
+	base64BehindTwoBytes: (text) => base64(`: ${text}`).slice(3),
 	base64OfHeader: (text) => base64(`Bearer ${text}`).slice(10),
 	base64url: (text) => Buffer.from(text).toString('base64url'),
 };

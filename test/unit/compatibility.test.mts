@@ -1,11 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../host/paths.mts';
 
-test('package.json and the README name the lowest n8n that is tested', () => {
-	const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
-	const lowest = /"n8n": "([\d.]+)"/.exec(read('host/n8n-lowest/package.json'))![1];
+const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
+const versionOf = (file: string) => /"n8n": "([\d.]+)"/.exec(read(file))![1]!;
+
+test('the documented versions of n8n are those that are tested', () => {
+	const lowest = versionOf('host/n8n-lowest/package.json');
 	expect(JSON.parse(read('package.json'))).toMatchObject({ engines: { n8n: `>=${lowest}` } });
 	expect(read('README.md')).toContain(`n8n ${lowest} or newer`);
-	expect(read('docs/compatibility.md')).toContain(`| ${lowest} (lowest)`);
+	for (const file of globSync('host/n8n-*/package.json', { cwd: projectRoot })) {
+		expect(read('docs/compatibility.md')).toContain(`| ${versionOf(file)} `);
+	}
 });
