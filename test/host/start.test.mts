@@ -167,15 +167,6 @@ test.each([
 	program.close();
 });
 
-test.each([
-	[['--colour'], '--sandbox-port <number>'],
-	[['--port', 'high'], '--port takes a number from 1 to 65535, not "high".'],
-])('a wrong command line is explained: %j', async (options, sentence) => {
-	const { exit, text } = start(options);
-	expect(await exit).toBe(1);
-	expect(text()).toContain(sentence);
-});
-
 test('without a network, the installation of n8n fails with a sentence, and leaves nothing unfinished', async () => {
 	const cache = join(folder, 'cache');
 	const { exit, text } = start([], {

@@ -14,13 +14,13 @@ interface OfferedTool {
 	name: string;
 	description: string;
 	/** JSON Schema of the arguments. */
-	parameters: { properties?: Record<string, { description?: string }>; required?: string[] };
+	parameters: { required?: string[] };
 }
 
 /** A request to the model. */
 interface ModelRequest {
 	tools: OfferedTool[];
-	messages: Array<{ role: string; content: string | null; tool_call_id?: string }>;
+	messages: Array<{ role: string; content: string | null }>;
 }
 
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>;
