@@ -59,6 +59,7 @@ const WRONG_PATH = /^The answer has no list at 'data.users'\. .*Items Path/;
 test.each<[what: string, body: object, error: RegExp, itemsPath?: string]>([
 	['no list', { status: 'success', data: { id: 1 } }, NONE],
 	['null in its place', { users: null, errors: [] }, NONE],
+	['null in place of data', { data: null, links: [{ label: 'Next' }] }, NONE],
 	['an object in place of data', { data: { 1: {}, 3: {} }, links: [{ label: 'Next' }] }, NONE],
 	['an object in its place', { data: { users: { 1: {} }, roles: ['admin'] } }, NONE],
 	['two lists', { people: [], data: { admins: [] } }, SEVERAL],
@@ -100,7 +101,7 @@ test.each<[sign: object, headers?: Record<string, string>]>([
 });
 
 test.each([
-	{ total: 20, next: null, has_more: false },
+	{ total: 20, next: null, has_more: 'false' },
 	{ total: 20, next: '/users?page=2' },
 	{ total: 3, count: 5_000, page: 1, links: { next: '', self: '/users' } },
 	{ next: 0, total: 'many', first: { total: 99 }, users_next: true },

@@ -31,8 +31,9 @@ const run = (
 	);
 
 test('a proxy on another machine is not used for a service without TLS', async () => {
-	const { failures } = await run([{ proxy: 'http://proxy.example.com:3128' }]);
-	expect(failures).toMatchObject([{ id: 'network.proxyElsewhere' }]);
+	const hosts = ['proxy.example.com', 'localhost.example.com'];
+	const { failures } = await run(hosts.map((host) => ({ proxy: `http://${host}:3128` })));
+	expect(failures).toMatchObject(hosts.map(() => ({ id: 'network.proxyElsewhere' })));
 });
 
 test('a proxy on this machine is used, with its user and password', async () => {

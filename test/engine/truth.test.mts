@@ -102,7 +102,7 @@ test.each<[string, INodeParameters, given: unknown, own?: object]>([
 		'a secret without its blanks',
 		userGet('1'),
 		success({ echo: privateKey }),
-		{ webhookSecret: ` ${privateKey} ` },
+		{ webhookSecret: 'another secret', olderWebhookSecret: ` ${privateKey} ` },
 	],
 	[
 		'the type of a file, in lower case',
@@ -119,6 +119,13 @@ test('a key that is not sent is not shown', async () => {
 	const seen = await recorded(userGet('1'), { privateKey: `${KEY}é` });
 	expect(seen).toContain("The credential's Private Key can't be used");
 	expect(seen).not.toContain('Zq/9');
+});
+
+test('a cursor that holds a secret is not followed', async () => {
+	answer = success({ users: [{ id: 1 }], next: `cursor-${KEY}` });
+	const pagination = { mode: 'cursor', parameterName: 'after', cursorPath: 'data.next' };
+	const { error } = await run({ ...getUsers, options: { pagination: { pagination } } });
+	expect(error?.message).toBe("The answer has no cursor at 'data.next'");
 });
 
 test('a key of digits is not shown as a number', async () => {

@@ -30,7 +30,7 @@ test.each<[request: string, operation: string, parameters: INodeParameters, body
 	['POST /v1/plan/upgrade', 'plan.upgrade', { ...bought, aiTokenId: ' ' }, bought],
 	['POST /v1/plan/upgrade', 'plan.upgrade', { ...bought, aiTokenId }, { ...bought, aiTokenId }],
 	['GET /v1/connect?full%20text=a%26b', 'customRequest.get', { path: ' /connect ', options }],
-	['POST /v1/a:b;c=1/', 'customRequest.send', custom('POST', '/a:b;c=1/'), {}],
+	['POST /v1/a:b;c=$&/', 'customRequest.send', custom('POST', '/a:b;c=$&/'), {}],
 	['PUT /v1/a%20b?full%20text=a%26b', 'customRequest.send', custom('PUT', 'a b', { options }), {}],
 	['PATCH /v1/%C3%A9', 'customRequest.send', custom('PATCH', 'é', titled), title],
 	['DELETE /v1/a%2Fb', 'customRequest.send', custom('DELETE', 'a%2Fb')],
@@ -39,7 +39,7 @@ test.each<[request: string, operation: string, parameters: INodeParameters, body
 	const [resource, operation] = name.split('.') as [string, string];
 	await run(
 		{ resource, operation, ...parameters },
-		{ credential: { ...credential(), baseUrl: `${credential().baseUrl}/` } },
+		{ credential: { ...credential(), baseUrl: `${credential().baseUrl}//` } },
 	);
 	const { requests } = sandbox();
 	expect(requests).toHaveLength(1);

@@ -154,9 +154,9 @@ const cutShort = fc
 	.map(([whole, cut, resets]): Reaction => ({ ...whole, cut, resets }));
 
 const reaction = weighted<Reaction>(
-	[128, answers],
-	[32, cutShort],
-	[16, unclear(garbage).map((one): Reaction => ({ ...one, breaks: true }))],
+	[800, answers],
+	[200, cutShort],
+	[100, unclear(garbage).map((one): Reaction => ({ ...one, breaks: true }))],
 	[1, unclear(() => undefined)],
 );
 const reactions = (maxLength: number) => fc.array(reaction, { maxLength });
@@ -164,8 +164,8 @@ const reactions = (maxLength: number) => fc.array(reaction, { maxLength });
 const rarely = fc.nat(5).map((drawn) => drawn === 0);
 const connections = fc.array(
 	weighted<ConnectionFault>(
-		[300, fc.constant('none')],
-		[50, fc.constant('reset')],
+		[900, fc.constant('none')],
+		[150, fc.constant('reset')],
 		[1, fc.constant('stall')],
 	),
 	{ maxLength: 4 },
