@@ -82,11 +82,7 @@ beforeAll(async () => {
 	const { now } = Date;
 	jest.spyOn(shared.Date, 'now').mockImplementation(() => now() + (jump += 20_000));
 });
-afterAll(async () => {
-	jest.restoreAllMocks();
-	processedData.isThere = false;
-	await service.close();
-});
+afterAll(async () => await service.close());
 
 type From = (name: keyof ReturnType<typeof valuesOf>) => string;
 const fromItem: From = (name) => `={{ $json.${name} }}`;
