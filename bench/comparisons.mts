@@ -232,6 +232,7 @@ export async function triggers(
 /**
  * Activates a new workflow with a trigger only, and sends 20 events at a time to it.
  *
+ * @param count at most 100, as many executions as n8n lists at once
  * @param end follows the path in the trigger's address
  * @returns events per second, until their executions had ended
  */

@@ -42,7 +42,7 @@ try {
 	// As docs/scaling.md recommends.
 	await instance.restart({ N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' });
 	const lazy = async () =>
-		await triggers(bench, quick ? 160 : 400, ', isolates on demand', { bound: { ratio: 0.95 } });
+		await triggers(bench, 100, ', isolates on demand', { bound: { ratio: 0.95 } });
 	await step('Receiving events, isolates on demand', lazy);
 } finally {
 	await instance.close();
