@@ -39,7 +39,7 @@ try {
 		);
 		await step('Memory', async () => await memoryOfReads(bench));
 	}
-	// As docs/scaling.md recommends.
+	// docs/scaling.md recommends this setting.
 	await instance.restart({ N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' });
 	const lazy = async () =>
 		await triggers(bench, 100, ', isolates on demand', { bound: { ratio: 0.95 } });

@@ -147,7 +147,7 @@ export async function connectExamples(
 		const path = `/webhook/${trigger.webhookId}/webhook`;
 		const url = api.url + path;
 		const registered = webhooks.list().filter((webhook) => webhook.url.endsWith(path));
-		// Of an earlier start, with another port.
+		// An earlier start registered it, with another port.
 		for (const old of registered) if (old.url !== url) webhooks.remove(old.id);
 		if (registered.some((webhook) => webhook.url === url)) continue;
 		webhooks.register({ url, style: 'header', secret, headerName: 'X-Webhook-Secret' });

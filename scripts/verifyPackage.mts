@@ -37,7 +37,7 @@ try {
 	const tarball = given === undefined ? await packPackage(folder) : resolve(given);
 	await runCommand('tar', ['-xzf', tarball], { cwd: folder });
 	const { analyzePackage, SOURCE_FILE_PATTERNS } = await loadScanner();
-	// As n8n does before it verifies a package (`analyzePackageByName`).
+	// n8n does the same before it verifies a package (`analyzePackageByName`).
 	for (const { passed, message, details } of [
 		await analyzePackage(join(folder, 'package'), ['**/*.js', 'package.json']),
 		await analyzePackage(projectRoot, SOURCE_FILE_PATTERNS),

@@ -5,7 +5,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 /** The receiver of events, and its proof that they are genuine. */
 export interface WebhookRegistration {
 	url: string;
-	/** What is sent: nothing, the secret itself, an HMAC-SHA256 of the body, or the headers of Standard Webhooks. */
+	/** Proof in a delivery: none, the secret itself, an HMAC-SHA256 of the body, or the headers of Standard Webhooks. */
 	style: (typeof STYLES)[number];
 	/** For all styles but `none`. `standardWebhooks` needs Base64, with or without `whsec_`. */
 	secret?: string;

@@ -40,7 +40,7 @@ test.each([
 const SUCCESS = { status: 'success', token: 'a-token', data: { plan_id: 'pro' } };
 const NOT_CONFIRMED = 'The service did not confirm the request: ';
 const UNCONFIRMED: Array<[status: number, change: object, message: string]> = [
-	// As a proxy may answer by itself.
+	// A proxy may answer this by itself.
 	[201, {}, 'The service answered with HTTP 201 in place of 200'],
 	[203, {}, 'The service answered with HTTP 203 in place of 200'],
 	[200, { data: { plan_id: 'pro', errorCode: 'E1' } }, `${NOT_CONFIRMED}its data reports an error`],

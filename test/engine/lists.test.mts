@@ -22,9 +22,9 @@ interface Service {
 	/** A stuck cursor leads to the second page for ever. A stamped one differs in each answer. */
 	cursors: 'plain' | 'stuck' | 'stamped';
 	lastCursor: null | '' | undefined;
-	/** Property of a record's ID; without one, records are told apart by their content, and some are equal. */
+	/** Property of a record's ID; without one, records differ by their content, and some are equal. */
 	id: 'id' | '_id' | 'userId' | 'User-ID' | undefined;
-	/** Whether each record says when it was sent, if it has an ID. */
+	/** A record with an ID has the number of its request, so that it differs each time. */
 	stamped: boolean;
 	/** Signs that there are more records. `rows` counts the hidden ones too. */
 	sign: 'none' | 'has_more' | 'hasNext' | 'next' | 'nextPage' | 'total' | 'rows';
@@ -38,7 +38,7 @@ type Mode = 'pageNumber' | 'offset' | 'cursor';
 interface Settings {
 	/** Undefined without Pagination. */
 	mode?: Mode;
-	/** Whether the parameters are those of the service. */
+	/** If false, the service ignores the parameters. */
 	knowsParameter: boolean;
 	knowsCursorPath: boolean;
 	size: 'none' | 'known' | 'unknown';

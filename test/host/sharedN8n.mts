@@ -50,7 +50,7 @@ export default async function startShared(): Promise<void> {
 			...(tested === '2' && withoutAssistant),
 			// The races of claims.test.mts need some side by side. Without a limit, each would run in an isolate of its own.
 			N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',
-			// As docs/scaling.md recommends; an n8n of a test's own has n8n's default.
+			// docs/scaling.md recommends this. An n8n of a test's own has n8n's default.
 			N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',
 		},
 	});

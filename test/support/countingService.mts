@@ -13,11 +13,11 @@ export interface Asked {
 	content: string;
 }
 
-/** What the service does with one request. */
+/** Behaviour of the service for one request. */
 export interface Reaction {
-	/** Whether the service carries the write out, whatever it then answers. */
+	/** The service carries the write out, and counts it, also if the answer is another one. */
 	bills: boolean;
-	/** What its whole answer proves: that the write was carried out, or that nothing was done. */
+	/** A whole answer proves a success, a refusal with nothing done, or nothing. */
 	proves?: 'success' | 'refusal';
 	/** Returns what the service sends; undefined for silence. */
 	answer(asked: Asked): string | undefined;
@@ -29,7 +29,7 @@ export interface Reaction {
 	breaks?: boolean;
 }
 
-/** What becomes of a connection before anything is sent on it: `stall` is silence, and over TLS no handshake. */
+/** Fault of a connection before anything is sent on it. With `stall`, the server is silent: over TLS, no handshake. */
 export type ConnectionFault = 'none' | 'reset' | 'stall';
 
 export interface Counted {
@@ -70,11 +70,11 @@ export async function startCountingService(users: string[]) {
 	const state = {
 		counted: [] as Counted[],
 		reactions: [] as Reaction[],
-		/** Of requests for the list of users. */
+		/** Reactions to requests for the list of users. */
 		lists: [] as Reaction[],
 		connections: [] as ConnectionFault[],
 		execution: 0,
-		/** Whether two requests were answered at the same time. */
+		/** True after two requests were answered at the same time. */
 		overlapped: false,
 		/** Called for each request. */
 		onRequest: () => {},

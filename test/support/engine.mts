@@ -96,7 +96,7 @@ interface Tool {
 	invoke(args: object): Promise<string>;
 }
 
-/** As n8n makes a tool of a node that is usable as one (n8n/src/tool-generation). */
+/** Makes a tool of a node, as n8n does (n8n/src/tool-generation). */
 function asTool(nodeType: INodeType): INodeType {
 	const { description } = nodeType;
 	return Object.create(nodeType, {
@@ -223,7 +223,7 @@ export async function runNode(options: EngineRun) {
 
 /**
  * Runs Source → Agent, whose tool is the Resume Management node.
- * @returns what the agent was told for each of its calls, whose arguments are the items
+ * @returns the tool's answers to the agent's calls, whose arguments are the items
  */
 export async function callTool(
 	options: EngineRun & { atOnce?: boolean },
@@ -242,7 +242,7 @@ export async function callTool(
 
 export interface ListSearch extends Pick<EngineRun, 'parameters' | 'credential'> {
 	method: 'searchUsers' | 'searchResumes';
-	/** What was typed into the search box. */
+	/** Text in the search box. */
 	filter?: string;
 	paginationToken?: string;
 }
@@ -316,13 +316,13 @@ async function runWorkflow(
 	return {
 		run,
 		outputs,
-		/** What the items of the regular output hold. */
+		/** JSON of the items of the regular output. */
 		items: (outputs[0] ?? []).map(({ json }) => json),
 		/** For each output, the input items that its items are paired with. */
 		pairs: outputs.map((output) => output.map(({ pairedItem }) => (pairedItem as Pair)?.item)),
 		/** The errors of the items that have failed, where that does not stop the node. */
 		failures: outputs.flat().flatMap(({ json }) => (json.error as IDataObject | undefined) ?? []),
-		/** What n8n's editor shows above the output. */
+		/** Messages that n8n's editor shows above the output. */
 		hints: hints.map(({ message }) => message),
 		error: error as NodeError | undefined,
 		/** Everything that n8n logged. */

@@ -17,7 +17,7 @@ shared.process.env.N8N_USER_FOLDER ??= mkdtempSync(
 shared.process.env.N8N_ENCRYPTION_KEY = 'engine-tests';
 shared.process.env.N8N_LOG_LEVEL = 'debug';
 
-/** What n8n-core's own logger prints. */
+/** Output of n8n-core's own logger. */
 export const printed: string[] = [];
 
 shared.console = new Console(
@@ -30,5 +30,5 @@ shared.console = new Console(
 	}),
 );
 
-// What a test makes of them, such as a fixed Math.random, holds for the nodes, and for this file alone.
+// A change by a test, such as a fixed Math.random, reaches the nodes, and ends with the test file.
 shared.Math = Math;

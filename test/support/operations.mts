@@ -9,7 +9,7 @@ interface Operation {
 	value: string;
 	method: string;
 	path: string;
-	/** Whether the service changes something. */
+	/** The service changes something. */
 	write?: boolean;
 	answer: 'record' | 'list' | 'file';
 	fields: INodeProperties[];

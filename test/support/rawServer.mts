@@ -15,7 +15,7 @@ export interface RawRequest {
 export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
 export interface RawServerOptions {
-	/** Whether the server speaks TLS, with a certificate that nobody trusts. */
+	/** Serves over TLS, with a certificate that nobody trusts. */
 	tls?: boolean;
 	/** Called for each connection before TLS begins. If it returns false, the connection is not served. */
 	accept?: (raw: Socket) => boolean;

@@ -6,7 +6,7 @@ import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 import { callTool, type EngineRun, runNode } from './engine.mts';
 import { json, type RawRequest, startRawServer } from './rawServer.mts';
 
-/** What a file of tests runs nodes against: started before its tests, ended after them. */
+/** Services for a file of tests: they start before its tests and end after them. */
 function withRuns(credential: () => { baseUrl: string; privateKey: string }) {
 	return {
 		credential,

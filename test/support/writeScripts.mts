@@ -16,11 +16,11 @@ import { weighted } from './weighted.mts';
 export interface Item {
 	person: number;
 	content: string;
-	/** Of the Send Once Key. */
+	/** Number of the Send Once Key. */
 	key: number;
-	/** Whether the item is only a preview, where the operation has one. */
+	/** Makes the item a preview, if the operation has one. */
 	previews: boolean;
-	/** Whether its Simplify is an expression that throws. */
+	/** Makes its Simplify an expression that throws. */
 	throws: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Execution {
 	privateKey: number;
 	/** Node of the workflow. */
 	node: number;
-	/** Whether the items have Send Once Keys. */
+	/** The items have Send Once Keys. */
 	keyed: boolean;
 	items: Item[];
 	settings: { onError: string; retryOnFail: boolean; maxTries: number };
@@ -41,7 +41,7 @@ export interface Execution {
 	failingCredentialReads: number[];
 	/** The request that cancels the execution. */
 	cancelAt?: number;
-	/** Whether the next execution starts before this one ends. */
+	/** The next execution starts before this one ends. */
 	overlaps: boolean;
 	reactions: Reaction[];
 	lists: Reaction[];

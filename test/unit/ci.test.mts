@@ -1,4 +1,4 @@
-/** What a contributor and a release need of GitHub's workflows. */
+/** Checks what contributors and releases need of GitHub's workflows. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../host/paths.mts';

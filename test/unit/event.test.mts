@@ -96,7 +96,7 @@ test.each<[string | Buffer, string, string | object]>([
 	expect(({} as { polluted?: number }).polluted).toBeUndefined();
 });
 
-// That each body is read in linear time: hostileTexts.test.mts.
+// hostileTexts.test.mts proves that each body is read in linear time.
 const TOO_LARGE = 'The body has too many values or levels.';
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 const list = (piece: string, count: number) => `[${Array(count).fill(piece).join()}]`;

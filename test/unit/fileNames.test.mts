@@ -6,7 +6,7 @@ test.each([
 	// Chrome and Firefox accept an extended name in quotes.
 	[`attachment; filename*="UTF-8''%E2%82%AC%20rates.pdf"`, '€ rates.pdf'],
 	['attachment; filename=My Resume.pdf', 'My Resume.pdf'],
-	// As Node.js reads a header with a name in UTF-8.
+	// Node.js reads a header with a name in UTF-8 like this.
 	[`attachment; filename="${Buffer.from('Müller 履.pdf').toString('latin1')}"`, 'Müller 履.pdf'],
 	['attachment; filename="M\xfcller.pdf"', 'Müller.pdf'],
 	['attachment; filename="a \\"cv\\"; 1.pdf"', 'a "cv"; 1.pdf'],

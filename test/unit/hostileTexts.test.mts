@@ -45,7 +45,7 @@ const thrown = (call: () => unknown) => {
 	}
 };
 
-/** What is called for each text. */
+/** Functions that are called with each text. */
 const functions: Record<string, Array<(text: string) => unknown>> = {
 	readMimeType: ['', 'a/'].flatMap((head) => [
 		(text: string) => readMimeType({ 'content-type': head + text }),
@@ -94,7 +94,7 @@ const milliseconds = (run: () => unknown) => {
 /** The shortest of some times: other work on the machine only makes a time longer. */
 const shortest = (run: () => unknown) => Math.min(...[1, 2, 3, 4, 5].map(() => milliseconds(run)));
 
-/** Whether four times the input takes more than eight times as long. */
+/** Returns whether four times the input takes more than eight times as long. */
 function isSlow(prepare: (length: number) => () => unknown): boolean {
 	const [once, more] = [prepare(LENGTH), prepare(4 * LENGTH)];
 	if (milliseconds(more) < 10) return false;

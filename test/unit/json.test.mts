@@ -41,7 +41,7 @@ test('a text of too many values or levels is not parsed: it would take many time
 	const names = Array.from({ length: 3_000_000 }, (_, index) => `"a${index}":1`).join();
 	const texts = [list(3_000_000, '1e999'), list(3_000_000, '{}'), `{${names}}`, deep(501)];
 	for (const text of texts) expect(parseJson(text)).toEqual({ problem: 'tooLarge' });
-	// What is in strings counts for nothing, and hides nothing.
+	// Brackets and commas in strings do not count, and hide nothing.
 	const prose = [',[{\\"'.repeat(600_000), '\\\\', '}'.repeat(1_000)].map((one) => `"${one}"`);
 	expect(parseJson(`[${prose.join()}]`)).toMatchObject({ value: expect.any(Array) as unknown });
 	expect(parseJson(`[${prose.join()},${deep(501)}]`)).toEqual({ problem: 'tooLarge' });
