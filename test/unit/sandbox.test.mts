@@ -182,7 +182,6 @@ it.each<[string, RegExp]>([
 	['/users/user-002', /Noah Fischer.*plan_basic , active, from 2026-11-01/],
 	['/resumes/resume-001', /Score: \d+ of 100.*Content of section 5/],
 	['/webhooks', /Register a webhook.*Deliveries/],
-	['/style.css', /color-scheme: light dark/],
 ])('the page %s shows its data', async (path, content) => {
 	const { status, text } = await open(path);
 	expect(status).toBe(200);
