@@ -338,7 +338,8 @@ describe('what has billed twice, or been reported wrongly', () => {
 	const goesOn = { ...usual.settings, onError: 'continueRegularOutput' };
 	const four = { items: [0, 1, 2, 3].map((person) => ({ ...item, person })) };
 	const lost: Reaction = { ...CONFIRMS, cut: 0 };
-	const refused = refuse('plan-upgrade-2');
+	const [refused, onHold] = [refuse('plan-upgrade-2'), refuse('plan-upgrade-1')];
+	const twice = { items: [item, item] };
 	const broken: Reaction = { ...CONFIRMS, proves: undefined, breaks: true };
 	const tooMany = Array<Reaction>(3).fill(refuseBare(429));
 
@@ -360,10 +361,11 @@ describe('what has billed twice, or been reported wrongly', () => {
 			5,
 		],
 		['four calls of a tool at once', { entry: 'toolAtOnce', ...four }, 4],
-		['plan-upgrade-1', { reactions: [refuse('plan-upgrade-1')] }, 1],
+		['plan-upgrade-1', { reactions: [onHold] }, 1],
+		['a key on hold', { keyed: true, ...twice, reactions: [onHold], settings: goesOn }, 1],
 		...(['run', 'execute'] as const).map((entry): [string, Partial<Execution>, number] => [
 			`two items for one upgrade, after the first has failed, by way of ${entry}`,
-			{ entry, items: [item, item], reactions: tooMany, settings: goesOn },
+			{ entry, ...twice, reactions: tooMany, settings: goesOn },
 			4,
 		]),
 		[

@@ -123,11 +123,6 @@ it.each([
 	expect(bills()).toEqual([]);
 });
 
-it('a token for an unknown email address is refused in a sentence', async () => {
-	const { text } = await call('/user/token', { email: 'nobody@example.com' });
-	expect(text).toContain('"error code: connect-01, please contact administrator"');
-});
-
 it.each([
 	['before', 0],
 	['after', 1],
