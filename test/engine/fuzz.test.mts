@@ -36,6 +36,8 @@ test('every parameter takes what is valid, and refuses the rest with its name', 
 	const refused = new Set<string>();
 
 	const property = fc.asyncProperty(fc.constantFrom(...targets), value, async (target, given) => {
+		// n8n would evaluate such a text in the node that emits the item.
+		fc.pre(!/"\s*=/.test(JSON.stringify(given)));
 		const { label, parameters } = target;
 		requests.length = 0;
 		processedData.clear();
