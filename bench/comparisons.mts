@@ -199,10 +199,12 @@ export async function memoryOfReads(bench: Bench): Promise<Row> {
 	};
 }
 
+/** Number of events that a trigger gets: as many executions as n8n lists at once. */
+const events = 100;
+
 /** Compares triggers that check a secret in a header. */
 export async function triggers(
 	bench: Bench,
-	count: number,
 	title: string,
 	more: Pick<Row, 'bound' | 'reason'>,
 ): Promise<Row> {
@@ -222,21 +224,20 @@ export async function triggers(
 	};
 	const [ours, theirs] = await inRounds(
 		rounds,
-		async () => await deliver(instance, own, '/webhook', count),
-		async () => await deliver(instance, webhook, '', count),
+		async () => await deliver(instance, own, '/webhook'),
+		async () => await deliver(instance, webhook, ''),
 	);
-	const row = `Answer and execute ${count} events${title}`;
+	const row = `Answer and execute ${events} events${title}`;
 	return { title: row, unit: 'per second', ours: ours!, theirs, ...more };
 }
 
 /**
  * Activates a new workflow with a trigger only, and sends 20 events at a time to it.
  *
- * @param count at most 100, as many executions as n8n lists at once
  * @param end follows the path in the trigger's address
  * @returns events per second, until their executions had ended
  */
-async function deliver({ api, n8n }: Instance, trigger: Action, end: string, count: number) {
+async function deliver({ api, n8n }: Instance, trigger: Action, end: string) {
 	const path = randomUUID();
 	const parameters = { ...trigger.parameters, path };
 	const node = { ...trigger, parameters, name: 'Trigger', webhookId: path };
@@ -251,7 +252,7 @@ async function deliver({ api, n8n }: Instance, trigger: Action, end: string, cou
 	const started = Date.now();
 	let sent = 0;
 	const sender = async () => {
-		while (sent++ < count) {
+		while (sent++ < events) {
 			const answer = await fetch(`${n8n.url}/webhook/${path}${end}`, request);
 			if (!answer.ok) throw new Error(`An event was answered with ${answer.status}.`);
 			await answer.text();
@@ -260,10 +261,10 @@ async function deliver({ api, n8n }: Instance, trigger: Action, end: string, cou
 	await Promise.all(Array.from({ length: 20 }, sender));
 
 	let ended: ExecutionSummary[] = [];
-	while (ended.length < count) {
+	while (ended.length < events) {
 		await sleep(500);
 		ended = (await api.listExecutions(id)).filter(({ status }) => status === 'success');
 	}
 	const last = Math.max(...ended.map(({ stoppedAt }) => Date.parse(stoppedAt!)));
-	return (count * 1_000) / (last - started);
+	return (events * 1_000) / (last - started);
 }

@@ -19,7 +19,7 @@ export interface Run {
 }
 
 /** Nodes of a workflow that are not measured: the trigger, and the source of the items. */
-export const unmeasured = ['Start', 'Items'];
+const unmeasured = ['Start', 'Items'];
 
 const environment = {
 	N8N_LOG_LEVEL: 'error',

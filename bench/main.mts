@@ -33,16 +33,13 @@ try {
 	await step('Reading long answers', async () => await longestWait(bench));
 	await step('Downloading', async () => await download(bench, quick ? 256 : 1_024));
 	if (!quick) {
-		await step(
-			'Receiving events',
-			async () => await triggers(bench, 100, '', { reason: isolates }),
-		);
+		await step('Receiving events', async () => await triggers(bench, '', { reason: isolates }));
 		await step('Memory', async () => await memoryOfReads(bench));
 	}
 	// docs/scaling.md recommends this setting.
 	await instance.restart({ N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' });
 	const lazy = async () =>
-		await triggers(bench, 100, ', isolates on demand', { bound: { ratio: 0.95 } });
+		await triggers(bench, ', isolates on demand', { bound: { ratio: 0.95 } });
 	await step('Receiving events, isolates on demand', lazy);
 } finally {
 	await instance.close();

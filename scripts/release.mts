@@ -10,7 +10,7 @@ import { projectRoot } from '../host/paths.mts';
 import manifest from '../package.json' with { type: 'json' };
 
 /** Returns the entry of a version, or of the unreleased part, and fails if there is none. */
-export function readEntry(changelog: string, version: string): string {
+function readEntry(changelog: string, version: string): string {
 	const sections = changelog.split(/^(?=## )/m);
 	const section = sections.find((one) => one.startsWith(`## [${version}]`)) ?? '';
 	const entry = section.replace(/^.*\n/, '').trim();
@@ -19,21 +19,19 @@ export function readEntry(changelog: string, version: string): string {
 }
 
 /** Moves the unreleased part to a version, and fails if there is nothing to release. */
-export function releaseEntry(changelog: string, version: string, date: string): string {
+function releaseEntry(changelog: string, version: string, date: string): string {
 	readEntry(changelog, 'Unreleased');
 	return changelog.replace('## [Unreleased]', `$&\n\n## [${version}] - ${date}`);
 }
 
-if (import.meta.main) {
-	const { version } = manifest;
-	const file = join(projectRoot, 'CHANGELOG.md');
-	const changelog = await readFile(file, 'utf8');
-	const [command, tag] = process.argv.slice(2);
-	if (command === 'prepare') {
-		const today = new Date().toISOString().slice(0, 10);
-		await writeFile(file, releaseEntry(changelog, version, today));
-	} else {
-		if (tag !== undefined) assert.equal(tag, `v${version}`);
-		console.log(readEntry(changelog, tag === undefined ? 'Unreleased' : version));
-	}
+const { version } = manifest;
+const file = join(projectRoot, 'CHANGELOG.md');
+const changelog = await readFile(file, 'utf8');
+const [command, tag] = process.argv.slice(2);
+if (command === 'prepare') {
+	const today = new Date().toISOString().slice(0, 10);
+	await writeFile(file, releaseEntry(changelog, version, today));
+} else {
+	if (tag !== undefined) assert.equal(tag, `v${version}`);
+	console.log(readEntry(changelog, tag === undefined ? 'Unreleased' : version));
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { http, json, type RawRequest, startRawServer } from './rawServer.mts';
+import { json, type RawRequest, startRawServer } from './rawServer.mts';
 
 /** A write as the service reads it, with all that makes it another one. */
 export interface Asked {
@@ -128,8 +128,7 @@ export async function startCountingService(users: string[]) {
 		beginScript() {
 			script++;
 			working = 0;
-			state.onRequest = () => {};
-			Object.assign(state, { counted: [], connections: [], lists: [], overlapped: false });
+			Object.assign(state, { counted: [], overlapped: false });
 		},
 		async close() {
 			await Promise.all([plain.close(), secure.close()]);
@@ -152,6 +151,3 @@ function readWrite({ path, headers, body }: RawRequest): Asked {
 export const mail = (name: string) => `${name}@example.com`;
 
 export const garbage = () => 'garbage\r\n\r\n';
-
-export const page = (status: number, headers: Record<string, string> = {}) =>
-	http(status, headers, '<html><body>Sorry</body></html>');

@@ -12,9 +12,7 @@ export interface RawRequest {
 	body: string;
 }
 
-export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
-
-export interface RawServerOptions {
+interface RawServerOptions {
 	/** Serves over TLS, with a certificate that nobody trusts. */
 	tls?: boolean;
 	/** Called for each connection before TLS begins. If it returns false, the connection is not served. */
