@@ -37,7 +37,7 @@ const REFUSED =
 	'The service refused the request. Check that Private Key is complete, and that Base URL is the address that belongs to it.';
 
 const NOT_THE_SERVICE =
-	'Something answered at this address, but not the resume-management service. Check that Base URL is complete and ends in its version, such as https://api.example.com/v1.';
+	'The response at this address is not from the resume-management service. Check that Base URL is complete and ends in its version, such as https://api.example.com/v1.';
 
 export class ResumeManagementApi implements ICredentialType {
 	name = 'resumeManagementApi';

@@ -50,7 +50,7 @@ export class ResumeManagementTrigger implements INodeType {
 				httpMethod: 'POST',
 				path: 'webhook',
 				responseMode: 'onReceived',
-				// Without it, n8n answers with the text `firstEntryJson` in place of the trigger's answer.
+				// Without it, n8n responds with the text `firstEntryJson` in place of the trigger's response.
 				responseData: '',
 			},
 		],
@@ -77,7 +77,7 @@ export class ResumeManagementTrigger implements INodeType {
 	};
 
 	/**
-	 * Answers one request. It throws nothing: after an error, n8n stores a failed execution
+	 * Responds to one request. It throws nothing: after an error, n8n stores a failed execution
 	 * (n8n/src/webhooks/webhook-helpers.ts), which a stranger must not cause.
 	 */
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
@@ -115,14 +115,14 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	return { webhookResponse, workflowData: [[{ json: { ...event, ...request } }]] };
 }
 
-/** Answers in the envelope of the service's own API (partner API specification, §2). */
+/** Responds in the envelope of the service's own API (partner API specification, §2). */
 function refuse(
 	context: IWebhookFunctions,
 	httpStatus: number,
 	errorCode: string,
 	errorMessage: string,
 ): IWebhookResponseData {
-	warn(context, `answered ${httpStatus}: ${errorMessage}`);
+	warn(context, `responded with ${httpStatus}: ${errorMessage}`);
 	context.getResponseObject().status(httpStatus).json({ status: 'error', errorCode, errorMessage });
 	return { noWebhookResponse: true };
 }

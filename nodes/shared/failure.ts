@@ -20,7 +20,7 @@ interface Facts {
 	retryAfter?: number;
 	/** Whether the workflow or the credential has to be changed: the service had no part in it. */
 	isSetting?: boolean;
-	/** Shown after the description: an excerpt of the answer, or the network's code. */
+	/** Shown after the description: an excerpt of the response, or the network's code. */
 	details?: string;
 	/** Outcome of a write that failed; undefined for a read, and for what was not sent. */
 	outcome?: 'unknown' | 'held' | 'refused' | 'applied';
@@ -31,7 +31,7 @@ interface Texts {
 	advice?: string;
 }
 
-/** Why an item did not succeed. What its texts hold of an answer has no secrets in it: see `hideSecrets`. */
+/** Why an item did not succeed. What its texts hold of a response has no secrets in it: see `hideSecrets`. */
 export class Failure extends Error {
 	readonly id: FailureId;
 
@@ -111,7 +111,7 @@ export function toNodeError(node: INode, error: unknown, itemIndex?: number): Er
 /** Returns the failure of a request as n8n's error; the service's code is in `context.errorCode`. */
 export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number): NodeApiError {
 	const { id, message, description, facts } = failure;
-	// Without a message, n8n's constructor writes one for the HTTP status. From a raw answer, it takes the code (n8n-workflow/src/errors/node-api.error.ts).
+	// Without a message, n8n's constructor writes one for the HTTP status. From a raw response, it takes the code (n8n-workflow/src/errors/node-api.error.ts).
 	const error = new NodeApiError(node, {} as JsonObject, {
 		message,
 		description,

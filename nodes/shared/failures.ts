@@ -1,9 +1,9 @@
-const SET_LIST_PATH = '{advice} The answer has the properties: {properties}.';
+const SET_LIST_PATH = '{advice} The response has the properties: {properties}.';
 
 const SET_FILE_PATH =
-	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url. The answer has the properties: {properties}.";
+	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url. The response has the properties: {properties}.";
 
-const ANSWERED = 'The service answered: {words}';
+const REPORTED = 'The service reported: {words}';
 
 const LATER = 'Try again later. If this keeps happening, contact your account manager.';
 
@@ -27,22 +27,22 @@ export const FAILURES = {
 		'Please report this to the maintainers of this node.',
 	],
 
-	'service.error': [ANSWERED, `${CHECK_ITEM}{code}`],
+	'service.error': [REPORTED, `${CHECK_ITEM}{code}`],
 	'service.paymentFailed': [
-		ANSWERED,
+		REPORTED,
 		'The payment provider reported a failure. Contact your account manager before you send this upgrade again.',
 	],
-	'service.wrongPlan': [ANSWERED, 'Use the plan ID exactly as your account manager supplied it.'],
+	'service.wrongPlan': [REPORTED, 'Use the plan ID exactly as your account manager supplied it.'],
 	'service.unauthorized': [
-		ANSWERED,
+		REPORTED,
 		"The credential's Private Key is not authorized. Ask your account manager, also whether plan upgrades are arranged for your account.",
 	],
 	'service.wrongTokenType': [
-		ANSWERED,
+		REPORTED,
 		"The credential's Private Key is a token of the wrong type. Enter the private API key.",
 	],
 	'service.connectFailed': [
-		ANSWERED,
+		REPORTED,
 		'No token was issued. Check Email and the request body, and contact your account manager with the code.',
 	],
 	'service.rejected': [
@@ -64,36 +64,33 @@ export const FAILURES = {
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
 	'service.unavailable': [
 		'The service is not available (HTTP {status}{page})',
-		'Try again later. If n8n connects through a proxy, the proxy may have sent this answer. If this keeps happening, contact your account manager.',
+		'Try again later. If n8n connects through a proxy, the proxy may have sent this response. If this keeps happening, contact your account manager.',
 	],
 	'service.redirect': [
 		'The service redirected the request, which was not followed to keep the key safe (HTTP {status}{page})',
 		"Check the credential's Base URL: it is the final address of the service, with https:// and its version.",
 	],
 
-	'service.unexpectedStatus': [
-		'The service answered with HTTP {status} in place of 200',
-		CHECK_CONNECTION,
-	],
+	'service.unexpectedStatus': ['Expected HTTP 200, got {status}', CHECK_CONNECTION],
 
-	'answer.empty': ['The service sent an empty answer', LATER],
-	'answer.webPage': ['A web page was received in place of JSON', CHECK_CONNECTION],
-	'answer.notJson': ['The answer is not JSON', CHECK_CONNECTION],
-	'answer.characters': [
-		"The answer's characters can't be read",
+	'response.empty': ['The service sent an empty response', LATER],
+	'response.webPage': ['A web page was received in place of JSON', CHECK_CONNECTION],
+	'response.notJson': ['The response is not JSON', CHECK_CONNECTION],
+	'response.characters': [
+		"The response's characters can't be read",
 		'Its character set is unknown or wrong. Contact your account manager.',
 	],
-	'answer.tooLong': [
-		'The answer is longer than {megabytes} MB',
+	'response.tooLong': [
+		'The response is longer than {megabytes} MB',
 		'It was not read to its end, as it would slow n8n down. Ask for less at a time.',
 	],
 
-	'answer.tooLarge': [
-		'The answer has too many values or levels',
+	'response.tooLarge': [
+		'The response has too many values or levels',
 		'It was not read, as it would slow n8n down. Ask for less at a time.',
 	],
-	'answer.digitsLost': [
-		'The answer has a number that this Node.js would round',
+	'response.digitsLost': [
+		'The response has a number that this Node.js would round',
 		'Run n8n on Node.js 22 or newer, which keeps its digits.',
 	],
 
@@ -118,7 +115,7 @@ export const FAILURES = {
 		'This n8n differs from the versions that the node was tested in. Please report this to the maintainers of this node.',
 	],
 	'write.notShown': [
-		"The item was carried out, but the answer can't be shown",
+		"The item was carried out, but the response can't be shown",
 		'The service confirmed it, so do not send it again. Please report this to the maintainers of this node.',
 	],
 
@@ -148,16 +145,16 @@ export const FAILURES = {
 		'The certificate of {host} was not accepted, or {host} does not speak TLS. Check {address}.',
 	],
 	'network.timeout': [
-		'No answer from {host} in time',
+		'No response from {host} in time',
 		'Try again later, or set a longer Timeout in Request Options. If it happens often, ask your account manager.',
 	],
 	'network.garbled': [
-		'The answer of {host} could not be read',
+		'The response of {host} could not be read',
 		'What arrived is not valid HTTP or badly compressed. Check for a proxy between n8n and {host}, and try again later.',
 	],
-	'network.cancelled': ['The execution was cancelled before {host} had answered', RUN_AGAIN],
+	'network.cancelled': ['The execution was cancelled before {host} responded', RUN_AGAIN],
 	'network.notSent': ['The execution was cancelled before the request was sent', RUN_AGAIN],
-	'network.lost': ['The connection to {host} was lost before the answer was complete', LATER],
+	'network.lost': ['The connection to {host} was lost before the response was complete', LATER],
 	'network.proxyRefused': [
 		'The proxy refused to connect to the service (HTTP {status})',
 		'Check the proxy in Request Options, or that of n8n, its user and password, and whether it may connect to the service.',
@@ -244,12 +241,12 @@ export const FAILURES = {
 		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64, usually after the prefix whsec_.',
 	],
 
-	'list.none': ['The answer has no list', SET_LIST_PATH],
-	'list.several': ['The answer has more than one list', SET_LIST_PATH],
-	'list.notAtPath': ["The answer has no list at '{path}'", SET_LIST_PATH],
+	'list.none': ['The response has no list', SET_LIST_PATH],
+	'list.several': ['The response has more than one list', SET_LIST_PATH],
+	'list.notAtPath': ["The response has no list at '{path}'", SET_LIST_PATH],
 	'list.incomplete': [
 		'The list is not complete',
-		'The service sent {count} records, but its answer shows that there are more. Check {option}, or add it to read the list page by page. The list may also have changed while it was read.',
+		'The service sent {count} records, but its response shows that there are more. Check {option}, or add it to read the list page by page. The list may also have changed while it was read.',
 	],
 	'list.tooManyPages': [
 		'The list did not end within Max Pages ({pages})',
@@ -261,16 +258,16 @@ export const FAILURES = {
 	],
 	'list.sameId': [
 		'Different records of one page have the same ID',
-		"Pages of such a list can't be put together. Remove Pagination to get the answer to one request, and ask your account manager what tells the records apart.",
+		"Pages of such a list can't be put together. Remove Pagination to get the response to one request, and ask your account manager what tells the records apart.",
 	],
 	'list.noCursor': [
-		"The answer has no cursor at '{path}'",
+		"The response has no cursor at '{path}'",
 		'The value there is neither a text nor a number. Check Cursor Path in Pagination.',
 	],
 
-	'file.none': ['The answer has no file', SET_FILE_PATH],
-	'file.several': ['The answer has more than one file', SET_FILE_PATH],
-	'file.notAtPath': ["The answer has no file at '{path}'", SET_FILE_PATH],
+	'file.none': ['The response has no file', SET_FILE_PATH],
+	'file.several': ['The response has more than one file', SET_FILE_PATH],
+	'file.notAtPath': ["The response has no file at '{path}'", SET_FILE_PATH],
 	'file.partial': [
 		'Only a part of the file was sent (HTTP 206)',
 		'The node asked for all of it. Try again later. If this keeps happening, ask your account manager.',

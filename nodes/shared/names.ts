@@ -2,7 +2,7 @@ import { isObject } from './json';
 
 /*
  * Names that the nodes try where the specification shows none (§2, §4.2 and §6), in the form of `plainName`. No
- * list grows without a real answer of the service: for all else, an error names the option to set.
+ * list grows without a real response of the service: for all else, an error names the option to set.
  */
 
 /** Properties that tell whether a list has more pages: flags, which are true or false. */
@@ -14,7 +14,7 @@ export const NEXT_LINKS = ['next', 'nextpage', 'nextcursor'];
 /** Properties that tell how many records a list has. */
 export const TOTALS = ['total', 'totalcount'];
 
-/** Objects in an answer, or in its `data`, that may hold the properties above in its place. */
+/** Objects in a response, or in its `data`, that may hold the properties above in its place. */
 export const PAGE_PLACES = ['meta', 'pagination', 'links'];
 
 /** Returns the properties that may hold the ID of a record in this list, such as `users`. */
@@ -27,7 +27,7 @@ export const GIVEN_NAMES = ['firstname', 'lastname'];
 /** Property that holds the email address of a user. */
 export const EMAIL = ['email'];
 
-/** Properties that hold a file in a JSON answer: a link, or base64. */
+/** Properties that hold a file in a JSON response: a link, or base64. */
 export const FILES = ['data', 'url', 'link', 'file', 'content', 'base64'];
 
 /** Properties that hold the name of an event. */

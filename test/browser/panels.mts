@@ -70,7 +70,7 @@ describe("the node's panel", () => {
 		await page.locator('[data-node-name="Upgrade a plan (bills)"]').first().dblclick();
 		await execute();
 		const message = output().getByTestId('node-error-message');
-		await message.getByText('The service answered: stripe error (plan-upgrade-1)').waitFor();
+		await message.getByText('The service reported: stripe error (plan-upgrade-1)').waitFor();
 		const description = output().getByTestId('node-error-description');
 		await description.getByText('The payment provider reported a failure.').waitFor();
 		await renewScreenshot(panel(), 'failed-upgrade');

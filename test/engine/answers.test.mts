@@ -18,7 +18,7 @@ const { requests, run } = useRawService(({ path }, socket) => {
 // n8n replaces a message that has the code of a network error.
 const ERROR = { status: 'error', errorCode: 'user-9', errorMessage: `ECONNREFUSED ${KEY}` };
 test.each([
-	[200, ERROR, 'service.error', 'The service answered: ECONNREFUSED [hidden] (user-9)', 'user-9'],
+	[200, ERROR, 'service.error', 'The service reported: ECONNREFUSED [hidden] (user-9)', 'user-9'],
 	[404, { d: KEY }, 'service.notFound', 'The service has nothing at this address (HTTP 404)', null],
 ])('HTTP %d with %j is an error of its item', async (httpStatus, body, id, message, code) => {
 	answer = json(body, httpStatus);
@@ -28,7 +28,7 @@ test.each([
 	const continued = await run(parameters, { items, node: { onError: 'continueErrorOutput' } });
 	expect(continued.pairs).toEqual([[0, 2], [1]]);
 	expect(continued.items).toEqual([items[0], items[2]]);
-	const excerpt = code ? 'parameters and the credential' : 'It answered: {"d":"[hidden]"}';
+	const excerpt = code ? 'parameters and the credential' : 'The response began: {"d":"[hidden]"}';
 	const description = expect.stringContaining(excerpt) as string;
 	const error = { message, code, httpStatus, description, id };
 	expect(continued.outputs[1]![0]!.json).toEqual({ id: 'bad', error });
@@ -41,8 +41,8 @@ const SUCCESS = { status: 'success', token: 'a-token', data: { plan_id: 'pro' } 
 const NOT_CONFIRMED = 'The service did not confirm the request: ';
 const UNCONFIRMED: Array<[status: number, change: object, message: string]> = [
 	// A proxy may answer this by itself.
-	[201, {}, 'The service answered with HTTP 201 in place of 200'],
-	[203, {}, 'The service answered with HTTP 203 in place of 200'],
+	[201, {}, 'Expected HTTP 200, got 201'],
+	[203, {}, 'Expected HTTP 200, got 203'],
 	[200, { data: { plan_id: 'pro', errorCode: 'E1' } }, `${NOT_CONFIRMED}its data reports an error`],
 	[200, { data: { status: 'error' } }, `${NOT_CONFIRMED}its data reports an error`],
 	[200, { status: 'pending' }, `${NOT_CONFIRMED}its status is "pending"`],
@@ -98,6 +98,6 @@ test('an answer of more than 32 MB, unpacked, is an error, and its connection is
 	expect((await run(userGet('1'))).items).toEqual([{ id: 1 }]);
 	answer = send(33);
 	const { error } = await run({ ...userGet('1'), options: { retries: 0 } });
-	expect(error?.message).toBe('The answer is longer than 32 MB');
+	expect(error?.message).toBe('The response is longer than 32 MB');
 	await closed;
 });

@@ -113,7 +113,7 @@ test('File Path leads to a text, or to a link to a text, but not a redirect', as
 });
 
 const ERROR = { status: 'error', errorCode: 'resume-4', errorMessage: 'resume is gone' };
-const GONE = 'The service answered: resume is gone (resume-4)';
+const GONE = 'The service reported: resume is gone (resume-4)';
 const INLINE = { 'Content-Disposition': 'inline; filename="attachment"' };
 const NOT_ATTACHED: Headers[] = [{}, PDF, INLINE];
 const ALL: Headers[] = [...NOT_ATTACHED, ATTACHED];
@@ -122,10 +122,10 @@ test.each<[string, message: string, sentAs: Headers[]]>([
 	['%PDF-', TEXT, [typed('application/xml'), typed('image/svg+xml')]],
 	['<html>Sign in</html>', 'A web page was received in place of JSON', NOT_ATTACHED],
 	['\ufeff<html>', 'A web page was received in place of JSON', NOT_ATTACHED],
-	[`${' '.repeat(4_000)}{"a":1}`, 'The answer has no file', NOT_ATTACHED],
-	['[1]', 'The answer has no file', NOT_ATTACHED],
+	[`${' '.repeat(4_000)}{"a":1}`, 'The response has no file', NOT_ATTACHED],
+	['[1]', 'The response has no file', NOT_ATTACHED],
 	['{\\rtf1 Ann}', TEXT, NOT_ATTACHED],
-	['', 'The service sent an empty answer', ALL],
+	['', 'The service sent an empty response', ALL],
 	[' \n', TEXT, ALL],
 	[JSON.stringify(ERROR), GONE, ALL],
 	[`\ufeff \r\n\t${JSON.stringify(ERROR)}\n`, GONE, ALL],
@@ -177,7 +177,7 @@ const NOT_FOLLOWED = "The file's link can't be followed";
 const SECRET =
 	"The file's link holds a secret of the credential, and was not followed, to keep the secret safe";
 const NO_TLS = "No secure connection to the file's host could be made";
-const not200 = (status: number) => `The service answered with HTTP ${status} in place of 200`;
+const not200 = (status: number) => `Expected HTTP 200, got ${status}`;
 const at = (Location: string) => () => http(302, { Location });
 test.each<[string, () => Answer, message: string]>([
 	['data in a link', at('data:application/pdf;base64,AAAA'), NOT_FOLLOWED],
@@ -223,9 +223,9 @@ const unfinished =
 	};
 
 test.each<[string, number, Headers, messages: string[]]>([
-	['text', 200, {}, ['The answer is longer than 32 MB', HOSTED_TEXT]],
-	['an attachment', 200, ATTACHED, Array(2).fill('The answer is longer than 32 MB')],
-	['an error', 500, {}, ['The answer is longer than 32 MB', NO_FILE]],
+	['text', 200, {}, ['The response is longer than 32 MB', HOSTED_TEXT]],
+	['an attachment', 200, ATTACHED, Array(2).fill('The response is longer than 32 MB')],
+	['an error', 500, {}, ['The response is longer than 32 MB', NO_FILE]],
 ])('%s without an end is not read to its end', async (_, status, headers, messages) => {
 	for (const [index, message] of messages.entries()) {
 		hosted = unfinished(status, headers, ' '.repeat(33 * MEGABYTE));
@@ -263,11 +263,11 @@ const drip =
 
 test.each<[string, Answer, hosted: string]>([
 	['an error that drips', drip(500, '%PDF-1.7 is no file here', 1e6, 'x'), NO_FILE],
-	['a file that stalls', drip(200, FILE, 1, ''), "No answer from the file's host in time"],
-	['blanks that drip', drip(200, '', 1e6, ' '), "No answer from the file's host in time"],
+	['a file that stalls', drip(200, FILE, 1, ''), "No response from the file's host in time"],
+	['blanks that drip', drip(200, '', 1e6, ' '), "No response from the file's host in time"],
 ])('%s ends with the timeout', async (_, given, message) => {
 	answer = given;
-	expect(failed(await download({ timeout: 300 }))).toBe('No answer from the service in time');
+	expect(failed(await download({ timeout: 300 }))).toBe('No response from the service in time');
 	hosted = given;
 	answer = linked();
 	expect(failed(await download({ timeout: 300 }))).toBe(message);

@@ -86,7 +86,7 @@ test('each operation that returns records and only reads has Fields to Return', 
 	const having = operations.filter(({ fields }) =>
 		JSON.stringify(fields).includes('fieldsToReturn'),
 	);
-	expect(having).toEqual(operations.filter(({ write, answer: kind }) => !write && kind !== 'file'));
+	expect(having).toEqual(operations.filter(({ write, returns }) => !write && returns !== 'file'));
 	for (const { parameters } of having) {
 		answer = success(parameters.operation === 'getAll' ? [RECORD] : RECORD);
 		expect((await withFields('id', { ...parameters, userId: '1' })).items).toEqual([{ id: 7 }]);
@@ -117,7 +117,7 @@ describe('upgrades', () => {
 	test('stop at the first failure, and the error shows which items were applied', async () => {
 		const { error } = await run(planUpgrade, { items: items(pro, pro, 'unknown', pro, pro) });
 		expect(sent()).toHaveLength(3);
-		expect(error?.message).toBe('The service answered: wrong plan ID (plan-upgrade-2)');
+		expect(error?.message).toBe('The service reported: wrong plan ID (plan-upgrade-2)');
 		expect(error?.description).toContain(
 			'Already applied: 2 of 5 (items 0 to 1). Not sent: items 3 to 4.',
 		);

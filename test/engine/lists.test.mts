@@ -240,8 +240,8 @@ test('what a telling service has comes out as it is, or an error does', async ()
 	});
 	await fc.assert(property, { numRuns: RUNS });
 	expect(Object.keys(seen).sort()).toEqual([
-		'The answer has more than one list',
 		'The list is not complete',
+		'The response has more than one list',
 		'The service sent the same page again',
 		'false',
 		'true',

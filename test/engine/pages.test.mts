@@ -53,9 +53,9 @@ test('a list of resumes is found by its own name', async () => {
 	expect(items).toEqual(one);
 });
 
-const NONE = /^The answer has no list\. .*Items Path/;
-const SEVERAL = /^The answer has more than one list\. .*Items Path/;
-const WRONG_PATH = /^The answer has no list at 'data.users'\. .*Items Path/;
+const NONE = /^The response has no list\. .*Items Path/;
+const SEVERAL = /^The response has more than one list\. .*Items Path/;
+const WRONG_PATH = /^The response has no list at 'data.users'\. .*Items Path/;
 test.each<[what: string, body: object, error: RegExp, itemsPath?: string]>([
 	['no list', { status: 'success', data: { id: 1 } }, NONE],
 	['null in its place', { users: null, errors: [] }, NONE],
@@ -65,7 +65,7 @@ test.each<[what: string, body: object, error: RegExp, itemsPath?: string]>([
 	['two lists', { people: [], data: { admins: [] } }, SEVERAL],
 	['two lists of users', { users: one, data: { users: another } }, SEVERAL],
 	['a wrong path', { users: [] }, WRONG_PATH, 'data.users'],
-	['more than n8n can hold', Array(250_002).fill(0), /^The answer has too many values/],
+	['more than n8n can hold', Array(250_002).fill(0), /^The response has too many values/],
 	['a list under a long name', { ['x'.repeat(999)]: 1 }, /properties: x{64}\.$/],
 ])('%s is an error', async (_, body, error, itemsPath = '') => {
 	service = () => body;
@@ -179,8 +179,8 @@ const MAX_PAGES = 'The list did not end within Max Pages \\(3\\).*Max Pages in P
 const SAME_ID = 'Different records of one page have the same ID.*ask your account manager';
 const FEWER = 'The list is not complete.*sent 15 records';
 const REPEATED = `${AGAIN}A page has the records of the page before.*Parameter Name`;
-const NO_CURSOR = "The answer has no cursor at 'meta'.*Check Cursor Path in Pagination";
-const noList = (path: string) => `The answer has no list at '${path}'.*Set Items Path`;
+const NO_CURSOR = "The response has no cursor at 'meta'.*Check Cursor Path in Pagination";
+const noList = (path: string) => `The response has no list at '${path}'.*Set Items Path`;
 const wrongCursor = { ...cursor, cursorPath: 'meta' };
 
 const shuffled: Service = (query) => ({

@@ -105,16 +105,16 @@ test.each<[user: object, name: string, value: string]>([
 const KEY_BACK = { status: 'error', errorCode: 'E-1', errorMessage: `bad key ${PRIVATE_KEY}` };
 const WITHOUT_IDS = 'The users that the service returned have no ID to pick them by';
 const BY_ID =
-	'Switch this field to By ID, and enter the ID. The answer has the properties: status.';
+	'Switch this field to By ID, and enter the ID. The response has the properties: status.';
 test.each<[string, unknown, message: string, description: string, httpCode?: string]>([
 	['no users', { data: [] }, 'The service returned no users', "credential's Private Key"],
 	['records without an ID', { data: [{ email: 'a@b', age: 7 }] }, WITHOUT_IDS, ': email, age.'],
-	['no list', { status: 'success' }, 'The answer has no list', BY_ID],
+	['no list', { status: 'success' }, 'The response has no list', BY_ID],
 	['long names', [{ ['x'.repeat(999)]: 1 }], WITHOUT_IDS, `properties: ${'x'.repeat(64)}. Switch`],
 	// The editor adds a link to the credential for the status 401 or 403.
 	['HTTP 401', json({}, 401), 'The service did not accept the private key', 'Private Key', '401'],
 	// The editor would show "1" for a code with plain hyphens.
-	['its key back', KEY_BACK, 'The service answered: bad key [hidden] (E‑1)', 'account manager'],
+	['its key back', KEY_BACK, 'The service reported: bad key [hidden] (E‑1)', 'account manager'],
 ])('a service that answers %s is explained', async (_, given, message, description, ...[code]) => {
 	answer = given;
 	const shown = await shownError(pick());

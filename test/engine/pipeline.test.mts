@@ -10,7 +10,7 @@ import { useRawService } from '../support/service.mts';
  */
 
 const REFUSAL = { status: 'error', errorCode: 'walk-1', errorMessage: 'walked' };
-const REFUSED = 'The service answered: walked (walk-1)';
+const REFUSED = 'The service reported: walked (walk-1)';
 let answer: unknown = REFUSAL;
 beforeEach(() => (answer = REFUSAL));
 const { credential, requests, run, tool } = useRawService(() => answer);

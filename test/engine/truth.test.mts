@@ -125,7 +125,7 @@ test('a cursor that holds a secret is not followed', async () => {
 	answer = success({ users: [{ id: 1 }], next: `cursor-${KEY}` });
 	const pagination = { mode: 'cursor', parameterName: 'after', cursorPath: 'data.next' };
 	const { error } = await run({ ...getUsers, options: { pagination: { pagination } } });
-	expect(error?.message).toBe("The answer has no cursor at 'data.next'");
+	expect(error?.message).toBe("The response has no cursor at 'data.next'");
 });
 
 test('a key of digits is not shown as a number', async () => {

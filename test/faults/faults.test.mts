@@ -28,9 +28,9 @@ const transient = (message: string) => ({ ...all(3, message), write: unknown(mes
 /** After any other answer that is no refusal, nothing is repeated, and a write's outcome is unknown. */
 const odd = (message: string) => ({ ...all(1, message), write: unknown(message) });
 
-const LOST = 'The connection to the service was lost before the answer was complete';
-const TIMEOUT = 'No answer from the service in time';
-const GARBLED = 'The answer of the service could not be read';
+const LOST = 'The connection to the service was lost before the response was complete';
+const TIMEOUT = 'No response from the service in time';
+const GARBLED = 'The response of the service could not be read';
 const NO_TLS = 'No secure connection to the service could be made';
 const TOO_MANY = 'The service received too many requests';
 const AWAY = 'The service is not available';
@@ -62,12 +62,12 @@ const DATES = {
 };
 
 /** Nothing tells such a file from a short one. */
-const CUT_SHORT = { ...odd('The answer is not JSON'), download: [1, 'success'] } as Outcomes;
+const CUT_SHORT = { ...odd('The response is not JSON'), download: [1, 'success'] } as Outcomes;
 const ELSEWHERE: Outcomes = {
 	...odd('The service redirected the request'),
 	download: [3, "Could not connect to the file's host"],
 };
-const UNEXPECTED = odd('The service answered with HTTP 204 in place of 200');
+const UNEXPECTED = odd('Expected HTTP 200, got 204');
 const REFUSED = all(1, 'The service did not accept the private key');
 const inGzip = changed('Connection', 'Content-Encoding: gzip\r\nConnection');
 const noContent = always('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n');

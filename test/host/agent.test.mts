@@ -92,7 +92,7 @@ test.each([3, 2.2])('AI Agent %d sends each call of the model once', async (type
 		[{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' }],
 		[{ plan_id: SANDBOX_PLANS.pro }],
 	]);
-	expect(refused).toContain('The service answered: wrong plan ID (plan-upgrade-2)');
+	expect(refused).toContain('The service reported: wrong plan ID (plan-upgrade-2)');
 	expect(unknown).toContain('Outcome unknown');
 	expect(unknown).toContain('Read the current state before you send it again');
 	expect(upgraded).toContain(SANDBOX_PLANS.basic);

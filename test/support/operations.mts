@@ -11,7 +11,7 @@ interface Operation {
 	path: string;
 	/** The service changes something. */
 	write?: boolean;
-	answer: 'record' | 'list' | 'file';
+	returns: 'record' | 'list' | 'file';
 	fields: INodeProperties[];
 }
 

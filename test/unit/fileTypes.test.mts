@@ -72,7 +72,7 @@ test.each<[string, unknown]>([
 	['blanks', ' \n '],
 	['bytes that came as a text', '%PDF-1.7\n%\ufffd\ufffd\n1 0 obj'],
 ])('File Path leads to %s, which is no file', (_, a) => {
-	expect(located({ a }, 'a')).toMatch(/^The answer has no file at 'a'\..*File Path/);
+	expect(located({ a }, 'a')).toMatch(/^The response has no file at 'a'\..*File Path/);
 });
 
 test.each<[string, object, string]>([
@@ -87,7 +87,7 @@ test.each<[string, object, string]>([
 	['a hash of 512 bits', data({ file: 'a10a'.repeat(32) }), 'no file'],
 	['a token', data({ file: BASE64.slice(0, 100) }), 'no file'],
 ])('the error of %s names File Path', (_, answer, what) => {
-	expect(located(answer)).toMatch(new RegExp(`^The answer has ${what}\\..*Set File Path`));
+	expect(located(answer)).toMatch(new RegExp(`^The response has ${what}\\..*Set File Path`));
 });
 
 test('an error names twenty properties at most, each cut to 64 characters', () => {

@@ -23,7 +23,7 @@ const REFUSED = { mayHaveHappened: false };
 const ON_HOLD = { ...REFUSED, onHold: true };
 const TRANSIENT = { transient: true };
 
-const ANSWERED = 'The service answered: ';
+const ANSWERED = 'The service reported: ';
 test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[200, LOCKED, `${ANSWERED}user is locked (user-9)`, { code: 'user-9', ...REFUSED }],
 	[200, error(), `${ANSWERED}an error without a reason`, REFUSED],
@@ -50,14 +50,14 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[409, { status: 'success' }, `${REJECTED} (HTTP 409)`],
 	[409, '{"status":"succ', `${REJECTED} (HTTP 409)`, REFUSED],
 	[418, '', `${REJECTED} (HTTP 418)`, REFUSED],
-	[304, '', 'The service answered with HTTP 304 in place of 200'],
+	[304, '', 'Expected HTTP 200, got 304'],
 	[500, { oops: true }, 'The service had an internal error (HTTP 500)', TRANSIENT],
 	[500, PAGE, `The service had an internal error (HTTP 500, ${IN_PAGE})`, TRANSIENT],
 	[502, PAGE, `The service is not available (HTTP 502, ${IN_PAGE})`, TRANSIENT],
 	[200, PAGE, 'A web page was received in place of JSON'],
-	[200, 'hello', 'The answer is not JSON'],
-	[200, '', 'The service sent an empty answer'],
-	[200, '<?xml version="1.0"?><a/>', 'The answer is not JSON'],
+	[200, 'hello', 'The response is not JSON'],
+	[200, '', 'The service sent an empty response'],
+	[200, '<?xml version="1.0"?><a/>', 'The response is not JSON'],
 ])('HTTP %d with %j is an error', (statusCode, body, message, ...[facts]) => {
 	let failure: unknown;
 	try {

@@ -4,14 +4,14 @@ import { Failure, type FailureId } from '../../shared/failure';
 import { isObject } from '../../shared/json';
 import { shownNames } from '../../shared/names';
 
-/** The body of a successful answer, as received: an envelope, or whatever an open endpoint sends. */
-export type AnswerBody = IDataObject | IDataObject[];
+/** The body of a successful response, as received: an envelope, or whatever an open endpoint sends. */
+export type JsonBody = IDataObject | IDataObject[];
 
-/** Says why an answer with HTTP 200 and without an error is still not the success that was asked for. */
-export type Unconfirmed = (body: AnswerBody) => string | undefined;
+/** Says why a response with HTTP 200 and without an error is still not the success that was asked for. */
+export type Unconfirmed = (body: JsonBody) => string | undefined;
 
-/** An HTTP answer of the service. */
-export interface HttpAnswer {
+/** An HTTP response of the service. */
+export interface ParsedResponse {
 	statusCode: number;
 	/** Parsed if it was JSON, else a text; without secrets. */
 	body: unknown;
@@ -33,25 +33,25 @@ export const TRANSIENT = [429, 500, 502, 503, 504];
 const [LONGEST_CODE, LONGEST_TEXT] = [200, 1_000];
 
 /**
- * Decides whether an answer is a success: by its body first, as errors come with HTTP 200 too, then by its
+ * Decides whether a response is a success: by its body first, as errors come with HTTP 200 too, then by its
  * status, which is 200 for each success (§7.1). Unknown properties are kept (§9).
  * @param unconfirmed of a write
  * @returns the body of a success
  * @throws Failure
  */
-export function judge(answer: HttpAnswer, unconfirmed?: Unconfirmed): AnswerBody {
-	const { statusCode, body } = answer;
+export function judge(response: ParsedResponse, unconfirmed?: Unconfirmed): JsonBody {
+	const { statusCode, body } = response;
 	if (reportsError(body)) throw serviceFailure(body, statusCode);
-	if (statusCode !== 200) throw httpFailure(answer);
+	if (statusCode !== 200) throw httpFailure(response);
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
-	const reason = unconfirmed?.(body as AnswerBody);
-	if (reason === undefined) return body as AnswerBody;
-	const details = `The answer has the properties: ${shownNames(body)}.`;
+	const reason = unconfirmed?.(body as JsonBody);
+	if (reason === undefined) return body as JsonBody;
+	const details = `The response has the properties: ${shownNames(body)}.`;
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode, details });
 }
 
-/** Says why an answer does not confirm a write, whatever was asked for (§2: `status` is always there). */
-export function unconfirmedByStatus(body: AnswerBody): string | undefined {
+/** Says why a response does not confirm a write, whatever was asked for (§2: `status` is always there). */
+export function unconfirmedByStatus(body: JsonBody): string | undefined {
 	const { status, data } = isObject(body) ? body : ({} as IDataObject);
 	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
 	const text = toText(status, LONGEST_CODE);
@@ -72,11 +72,11 @@ function hasStatus({ status }: IDataObject, name: 'success' | 'error'): boolean 
 }
 
 /**
- * Whether an answer proves that nothing was done: HTTP 4xx, but for 408, which a gateway may send while the service is
+ * Whether a response proves that nothing was done: HTTP 4xx, but for 408, which a gateway may send while the service is
  * still at work; or HTTP 200 with the status "error". A 500 is the service's own failure, which its body does not
  * undo (§7.1).
  */
-function isRefusal({ statusCode, body }: HttpAnswer): boolean {
+function isRefusal({ statusCode, body }: ParsedResponse): boolean {
 	if (isObject(body) && hasStatus(body, 'success')) return false;
 	if (statusCode === 200) return isObject(body) && body.status === 'error';
 	return statusCode >= 400 && statusCode < 500 && statusCode !== 408;
@@ -107,16 +107,16 @@ function serviceFailure(body: IDataObject, httpStatus: number): Failure {
 	);
 }
 
-/** Returns the failure for an answer with another status than 200 and without an envelope. */
-function httpFailure(answer: HttpAnswer): Failure {
-	const { statusCode, body } = answer;
+/** Returns the failure for a response with another status than 200 and without an envelope. */
+function httpFailure(response: ParsedResponse): Failure {
+	const { statusCode, body } = response;
 	const page = looksLikeHtml(body) ? ', with a web page in place of JSON' : '';
 	return new Failure(
 		idOfStatus(statusCode),
 		{ status: statusCode, page },
 		{
 			httpStatus: statusCode,
-			mayHaveHappened: !isRefusal(answer),
+			mayHaveHappened: !isRefusal(response),
 			transient: TRANSIENT.includes(statusCode),
 		},
 	);
@@ -127,18 +127,18 @@ function idOfStatus(statusCode: number): FailureId {
 	if (statusCode < 400) return 'service.redirect';
 	if (statusCode === 401 || statusCode === 403) return 'service.keyRefused';
 	if (statusCode === 404) return 'service.notFound';
-	// Only a proxy answers so (RFC 9110, §15.5.8).
+	// Only a proxy sends it (RFC 9110, §15.5.8).
 	if (statusCode === 407) return 'network.proxyRefused';
 	if (statusCode === 429) return 'service.tooManyRequests';
 	if (statusCode === 500) return 'service.internalError';
 	return statusCode > 500 ? 'service.unavailable' : 'service.rejected';
 }
 
-/** Returns the failure for an answer with HTTP 200 whose body is not what the service sends. */
+/** Returns the failure for a response with HTTP 200 whose body is not what the service sends. */
 function unreadable(body: unknown): Failure {
 	const isEmpty = body === undefined || body === null || body === '';
-	const id = looksLikeHtml(body) ? 'answer.webPage' : 'answer.notJson';
-	return new Failure(isEmpty ? 'answer.empty' : id, {}, { httpStatus: 200 });
+	const id = looksLikeHtml(body) ? 'response.webPage' : 'response.notJson';
+	return new Failure(isEmpty ? 'response.empty' : id, {}, { httpStatus: 200 });
 }
 
 export function looksLikeHtml(body: unknown): boolean {

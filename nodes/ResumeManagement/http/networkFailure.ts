@@ -64,7 +64,7 @@ export function networkFailure(error: unknown, signal?: AbortSignal, host = SERV
 interface Cause {
 	name?: unknown;
 	code?: unknown;
-	/** In n8n's NodeApiError: the code of its cause, or the HTTP status if an answer had begun. */
+	/** In n8n's NodeApiError: the code of its cause, or the HTTP status if a response had begun. */
 	httpCode?: unknown;
 	syscall?: unknown;
 	cause?: unknown;

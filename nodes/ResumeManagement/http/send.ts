@@ -16,7 +16,7 @@ import { CREDENTIAL_TYPE, type Credential } from './credential';
 import { type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
- * Milliseconds that an answer may take if Request Options set no Timeout. n8n's own default is five minutes, which is
+ * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is five minutes, which is
  * long for a read. A payment may take longer.
  */
 const TIMEOUTS = { read: 30_000, write: 120_000 };
@@ -58,8 +58,8 @@ export interface HttpRequest {
 	http: HttpSettings;
 }
 
-/** An HTTP answer with an unread body. */
-export interface Received {
+/** An HTTP response with an unread body. */
+export interface HttpResponse {
 	statusCode: number;
 	headers: IDataObject;
 	body: Readable;
@@ -86,14 +86,14 @@ export interface Connection {
 }
 
 /**
- * Sends a request, with retries, and reads its answer, also that of an HTTP error.
+ * Sends a request, with retries, and reads its response, also that of an HTTP error.
  * @throws Failure
  */
 export async function exchange<T>(
 	sender: Sender,
 	credential: Credential,
 	request: HttpRequest,
-	read: (received: Received, connection: Connection) => Promise<T>,
+	read: (received: HttpResponse, connection: Connection) => Promise<T>,
 ): Promise<T> {
 	const { cancelled } = sender;
 	const { retries, write } = request;
@@ -151,14 +151,14 @@ export function limitTime(abort: AbortController, milliseconds: number): () => v
 /**
  * Sends one request with the private key, and follows no redirect. The body is a stream: if n8n read the body of a 401
  * itself and failed, it would sign in and send the request again (n8n-core's httpRequestWithAuthentication).
- * @throws Failure if no answer began
+ * @throws Failure if no response began
  */
 async function send(
 	{ context }: Sender,
 	credential: Credential,
 	{ method, path, query, body, file }: HttpRequest,
 	{ http, signal }: Connection,
-): Promise<Received> {
+): Promise<HttpResponse> {
 	const url = credential.baseUrl + path;
 	const options: IHttpRequestOptions = {
 		method,
@@ -174,9 +174,9 @@ async function send(
 		...http,
 		...onThisMachine(url),
 	};
-	let answer: IN8nHttpFullResponse;
+	let response: IN8nHttpFullResponse;
 	try {
-		answer = (await context.helpers.httpRequestWithAuthentication.call(
+		response = (await context.helpers.httpRequestWithAuthentication.call(
 			withCancelSignal(context, signal),
 			CREDENTIAL_TYPE,
 			options,
@@ -185,7 +185,7 @@ async function send(
 	} catch (error) {
 		throw networkFailure(error, signal);
 	}
-	return { ...answer, body: answer.body as Readable, url };
+	return { ...response, body: response.body as Readable, url };
 }
 
 /** Settings of each request. n8n would throw for HTTP errors, send a 401 again, and discard the service's reason. */

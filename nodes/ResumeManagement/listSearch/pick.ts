@@ -7,7 +7,7 @@ import type {
 import { Failure, toNodeApiError, toNodeError } from '../../shared/failure';
 import { EMAIL, GIVEN_NAMES, idNames, NAMES, shownNames } from '../../shared/names';
 import { ParameterReader } from '../../shared/parameters';
-import { requestAnswer } from '../http/answer';
+import { requestJson } from '../http/response';
 import { readCredential } from '../http/credential';
 import { resumeId } from '../operations/fields';
 import { findList } from '../output/list';
@@ -56,7 +56,7 @@ async function findOptions(
 	const credential = await readCredential(context);
 	const http = { timeout: TIMEOUT };
 	const request = { method: 'GET', path, write: false, retries: 0, file: false, http } as const;
-	const { body } = await requestAnswer({ context }, credential, request);
+	const { body } = await requestJson({ context }, credential, request);
 	const { elements } = findList(body, { name: list, advice: ENTER_ID });
 	if (elements.length === 0) throw new Failure('picker.none', { list });
 	const options = elements.flatMap((element) => toOption(element, list));

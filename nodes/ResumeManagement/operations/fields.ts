@@ -188,7 +188,7 @@ const retries: INodeProperties = {
 	typeOptions: { minValue: 0, maxValue: 10 },
 	default: 2,
 	description:
-		'How often to repeat a request that the service did not answer, or answered with HTTP 429, 500, 502, 503 or 504',
+		'How often to repeat a request that got no response, or one with HTTP 429, 500, 502, 503 or 504',
 };
 
 /** For operations that return records: see `toItem`. */

@@ -28,7 +28,7 @@ export const itemsPath: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. data.users',
 	description:
-		'Path of the list in the answer. Leave it empty if the list is the answer itself, data, called users or resumes, or the only list.',
+		'Path of the list in the response. Leave it empty if the list is the response itself, data, called users or resumes, or the only list.',
 };
 
 /** Settings for reading a list page by page, which the specification does not show: see docs/lists-and-files.md. */
@@ -53,7 +53,7 @@ export const pagination: INodeProperties = {
 						{
 							name: 'Cursor',
 							value: 'cursor',
-							description: 'Each answer has the cursor of the next page',
+							description: 'Each response has the cursor of the next page',
 						},
 						{
 							name: 'Offset',
@@ -77,7 +77,7 @@ export const pagination: INodeProperties = {
 					placeholder: 'e.g. data.nextCursor',
 					displayOptions: { show: { mode: ['cursor'] } },
 					description:
-						'Path of the next cursor in each answer. The list ends if there is none, or if it is empty.',
+						'Path of the next cursor in each response. The list ends if there is none, or if it is empty.',
 				},
 				{
 					displayName: 'First Offset',
@@ -153,6 +153,6 @@ export const usersList: INodeProperties[] = [
 		name: 'usersPath',
 		displayOptions: byEmail,
 		description:
-			'Path of the list of users for By Email in the answer. Leave it empty if the list is the answer itself, data, or called users.',
+			'Path of the list of users for By Email in the response. Leave it empty if the list is the response itself, data, or called users.',
 	},
 ];

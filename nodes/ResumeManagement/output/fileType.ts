@@ -4,7 +4,7 @@ import { Failure, type FailureId } from '../../shared/failure';
 import { isObject, valueAt } from '../../shared/json';
 import { FILES, shownNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
-import type { AnswerBody } from '../http/judge';
+import type { JsonBody } from '../http/judge';
 
 /** Returns the media type of a Content-Type header, without its parameters; '' if it has none. */
 export function readMimeType(headers: IDataObject): string {
@@ -22,33 +22,33 @@ export function isText(start: string, mimeType = ''): boolean {
 	return /^([<{[]|$)/.test(start) || /^text\/|[/+](html|json|xml)$/.test(mimeType);
 }
 
-/** Place of a file: behind a link, or in the answer itself. */
+/** Place of a file: behind a link, or in the response itself. */
 export type Located = { link: string } | { bytes: Buffer };
 
 /** Characters. A shorter text may be an ID, a hash or a token. */
 const SHORTEST_BASE64 = 200;
 
 /**
- * Finds the file in a JSON answer: at File Path if it is set, else in the one property of the answer or its `data`
+ * Finds the file in a JSON response: at File Path if it is set, else in the one property of the response or its `data`
  * that has a name of the list and holds a link or base64.
  * @throws Failure
  */
-export function locateFile(answer: AnswerBody, path: string): Located {
+export function locateFile(body: JsonBody, path: string): Located {
 	if (path) {
-		const value = valueAt(answer, path);
+		const value = valueAt(body, path);
 		const located = typeof value === 'string' && (linkOrBytes(value) ?? plainText(value));
 		if (located) return located;
-		throw noFile('file.notAtPath', answer, path);
+		throw noFile('file.notAtPath', body, path);
 	}
-	const places = isObject(answer) ? [answer, answer.data] : [];
+	const places = isObject(body) ? [body, body.data] : [];
 	const values = places.flatMap((place) => valuesNamed(place, FILES));
 	const texts = values.filter((value) => typeof value === 'string').map((text) => text.trim());
 	const [located, ...others] = [...new Set(texts)]
 		.map(linkOrBytes)
 		.filter((one) => one !== undefined)
 		.filter((one) => 'link' in one || !isText(one.bytes.toString('utf8', 0, 100).trimStart()));
-	if (!located) throw noFile('file.none', answer);
-	if (others.length > 0) throw noFile('file.several', answer);
+	if (!located) throw noFile('file.none', body);
+	if (others.length > 0) throw noFile('file.several', body);
 	return located;
 }
 
@@ -71,8 +71,8 @@ function plainText(text: string): Located | undefined {
 	return isPlain ? { bytes: Buffer.from(text) } : undefined;
 }
 
-function noFile(id: FailureId, answer: AnswerBody, path = ''): Failure {
-	const { data } = isObject(answer) ? answer : {};
-	const properties = shownNames(answer) + (isObject(data) ? `; in data: ${shownNames(data)}` : '');
+function noFile(id: FailureId, body: JsonBody, path = ''): Failure {
+	const { data } = isObject(body) ? body : {};
+	const properties = shownNames(body) + (isObject(data) ? `; in data: ${shownNames(data)}` : '');
 	return new Failure(id, { path, properties }, { httpStatus: 200 });
 }

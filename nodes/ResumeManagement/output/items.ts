@@ -1,9 +1,9 @@
 import type { GenericValue, IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { isObject } from '../../shared/json';
-import type { AnswerBody } from '../http/judge';
+import type { JsonBody } from '../http/judge';
 
-/** Settings for turning answers into items. */
+/** Settings for turning responses into items. */
 export interface ItemSettings {
 	simplify: boolean;
 	/** Dotted paths of the properties to return; none to return all. */
@@ -13,47 +13,47 @@ export interface ItemSettings {
 }
 
 /** The outcome of an item's requests, with the settings for its items. */
-export type Answer =
-	| { kind: 'record'; body: AnswerBody; settings: ItemSettings }
+export type Result =
+	| { kind: 'record'; body: JsonBody; settings: ItemSettings }
 	| { kind: 'list'; list: List; settings: ItemSettings & { limit: number } }
 	/** A stored file, or a report on a request that was not sent. */
 	| { kind: 'json'; json: IDataObject; binary?: IBinaryKeyData };
 
-/** The list of one item, from all of its answers. */
+/** The list of one item, from all of its responses. */
 export interface List {
-	answers: AnswerBody[];
+	bodies: JsonBody[];
 	elements: unknown[];
 	/** For the user, if the list may not be whole. */
 	hint?: string;
 }
 
-/** Returns the items of an answer. */
-export function shape(answer: Answer): INodeExecutionData[] {
-	switch (answer.kind) {
+/** Returns the items of a response. */
+export function shape(result: Result): INodeExecutionData[] {
+	switch (result.kind) {
 		case 'record':
-			return [recordItem(answer.body, answer.settings)];
+			return [recordItem(result.body, result.settings)];
 		case 'list': {
-			const { list, settings } = answer;
-			const values = settings.simplify ? list.elements.slice(0, settings.limit) : list.answers;
+			const { list, settings } = result;
+			const values = settings.simplify ? list.elements.slice(0, settings.limit) : list.bodies;
 			return values.map((value) => toItem(value, settings.fields));
 		}
 		case 'json':
-			return [{ json: answer.json, ...(answer.binary && { binary: answer.binary }) }];
+			return [{ json: result.json, ...(result.binary && { binary: result.binary }) }];
 	}
 }
 
 /**
- * Returns the item of one record: without Simplify the whole answer, else what is in the envelope's `data` and beside
- * it. An answer without the envelope's `status` (§2) is the record itself, with a `data` of its own.
+ * Returns the item of one record: without Simplify the whole response, else what is in the envelope's `data` and beside
+ * it. A response without the envelope's `status` (§2) is the record itself, with a `data` of its own.
  */
 function recordItem(
-	answer: AnswerBody,
+	body: JsonBody,
 	{ simplify, fields, isoTimestamps = [] }: ItemSettings,
 ): INodeExecutionData {
-	if (!isObject(answer) || answer.status !== 'success') return toItem(answer, fields);
-	const data = isObject(answer.data) ? withIsoTimes(answer.data, isoTimestamps) : answer.data;
-	if (!simplify) return toItem(data === answer.data ? answer : { ...answer, data }, fields);
-	const beside = { ...answer };
+	if (!isObject(body) || body.status !== 'success') return toItem(body, fields);
+	const data = isObject(body.data) ? withIsoTimes(body.data, isoTimestamps) : body.data;
+	if (!simplify) return toItem(data === body.data ? body : { ...body, data }, fields);
+	const beside = { ...body };
 	delete beside.status;
 	delete beside.data;
 	if (data === undefined) return toItem(beside, fields);

@@ -9,12 +9,12 @@ import {
 	TOTALS,
 	valuesNamed,
 } from '../../shared/names';
-import type { Reply } from '../http/answer';
-import type { AnswerBody } from '../http/judge';
+import type { JsonResponse } from '../http/response';
+import type { JsonBody } from '../http/judge';
 
-/** The place of a list in an answer. */
+/** The place of a list in a response. */
 export interface ListPlace {
-	/** Dotted path, '' for the answer itself; undefined to find the list. */
+	/** Dotted path, '' for the response itself; undefined to find the list. */
 	path?: string;
 	/** Name of the list: the last word of its address, such as `users`. */
 	name: string;
@@ -33,41 +33,41 @@ export interface ListSettings extends ListPlace {
 	option: string;
 }
 
-/** A list in an answer. */
+/** A list in a response. */
 export interface FoundList {
-	/** '' for the answer itself. */
+	/** '' for the response itself. */
 	path: string;
 	elements: unknown[];
 }
 
 /** @throws Failure if there is no list, or if several may be meant */
-export function findList(answer: AnswerBody, place: ListPlace): FoundList {
-	const found = lookForList(answer, place);
+export function findList(body: JsonBody, place: ListPlace): FoundList {
+	const found = lookForList(body, place);
 	if (!('problem' in found)) return found;
 	const { path = '', advice } = place;
-	throw new Failure(found.problem, { path, advice, properties: shownNames(answer) });
+	throw new Failure(found.problem, { path, advice, properties: shownNames(body) });
 }
 
 /**
- * Looks for the list at the user's path; else in the named places: the answer, `data`, and the list's own name in
+ * Looks for the list at the user's path; else in the named places: the response, `data`, and the list's own name in
  * either. The specification does not show the place (§4.2). Any other array is the list only if it is the only one, as
  * the service may add properties (§9), and only if the named places hold nothing else, such as `null`.
  */
 export function lookForList(
-	answer: AnswerBody,
+	body: JsonBody,
 	{ path, name, onlyByName }: ListPlace,
 ): FoundList | { problem: FailureId } {
 	if (path !== undefined) {
-		const elements = path === '' ? answer : valueAt(answer, path);
+		const elements = path === '' ? body : valueAt(body, path);
 		return Array.isArray(elements) ? { path, elements } : { problem: 'list.notAtPath' };
 	}
-	if (Array.isArray(answer)) return { path: '', elements: answer };
-	const lists = [...listsIn(answer, ''), ...listsIn(answer.data, 'data.')];
+	if (Array.isArray(body)) return { path: '', elements: body };
+	const lists = [...listsIn(body, ''), ...listsIn(body.data, 'data.')];
 	const named = lists.filter((list) => list.path === 'data' || plainName(list.property) === name);
 	// Whether a named place holds something else: `null`, or an object without any list.
 	const hasOther =
-		[answer, answer.data].some((one) => valuesNamed(one, [name]).length > 0) ||
-		(answer.data !== undefined && !lists.some((list) => list.path.startsWith('data.')));
+		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
+		(body.data !== undefined && !lists.some((list) => list.path.startsWith('data.')));
 	const candidates = named.length > 0 || onlyByName || hasOther ? named : lists;
 	const [list, ...others] = candidates;
 	if (!list) return { problem: 'list.none' };
@@ -86,20 +86,20 @@ function listsIn(value: unknown, prefix: string): Array<FoundList & { property: 
 	}));
 }
 
-/** Signs in an answer that its list has more records. */
+/** Signs in a response that its list has more records. */
 export interface Signs {
 	/** Whether a flag promises more records; undefined without a flag. */
 	flag?: boolean;
 	/** Whether a link or a cursor leads to another page. */
 	link: boolean;
-	/** Number of records in the whole list; 0 if the answer does not tell. */
+	/** Number of records in the whole list; 0 if the response does not tell. */
 	total: number;
 }
 
-/** Returns the signs that an answer has beside its records; in a record, the same names mean something else. */
-export function signsOf({ body, headers }: Reply): Signs {
-	const answers = isObject(body) ? [body, body.data] : [];
-	const places = [...answers, ...answers.flatMap((one) => valuesNamed(one, PAGE_PLACES))];
+/** Returns the signs that a response has beside its records; in a record, the same names mean something else. */
+export function signsOf({ body, headers }: JsonResponse): Signs {
+	const bodies = isObject(body) ? [body, body.data] : [];
+	const places = [...bodies, ...bodies.flatMap((one) => valuesNamed(one, PAGE_PLACES))];
 	const valuesOf = (names: string[]) => places.flatMap((place) => valuesNamed(place, names));
 	const flags = valuesOf(MORE_FLAGS).filter((flag) => flag !== null && flag !== '');
 	const totals = [...valuesOf(TOTALS), headers['x-total-count']].map(exactText).map(Number);

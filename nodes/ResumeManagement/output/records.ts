@@ -66,7 +66,7 @@ export class Records {
 		for (const key of keys) this.seen.add(key);
 		const hasNews = this.all.length > before.count || this.last !== before.last;
 		if (hasNews || elements.length === 0) return false;
-		// Some services answer each page number past the last with the last page. If the second page is already a
+		// Some services send the last page for each page number past it. If the second page is already a
 		// repeated one, the service does not know the parameter. Offsets may count records that the service hides.
 		if (this.mode === 'pageNumber' && page > 2) return true;
 		throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });

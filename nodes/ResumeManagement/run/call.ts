@@ -2,14 +2,14 @@ import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-work
 
 import type { ParameterReader } from '../../shared/parameters';
 import type { Credential } from '../http/credential';
-import type { AnswerBody } from '../http/judge';
+import type { JsonBody } from '../http/judge';
 import type { HttpRequest } from '../http/send';
 import type { ItemSettings } from '../output/items';
 import type { ListSettings } from '../output/list';
 import type { FileSettings } from './file';
 import type { Pagination } from './pages';
 
-/** How an item's answer becomes items, from its parameters. */
+/** How an item's response becomes items, from its parameters. */
 export type Output =
 	| ({ kind: 'record' } & ItemSettings)
 	| ({ kind: 'list'; pagination?: Pagination } & ItemSettings & ListSettings)
@@ -18,7 +18,7 @@ export type Output =
 /** A user whose email address an item gives in place of the ID, and how the list of users is to be read. */
 export interface UserByEmail {
 	email: string;
-	/** Dotted path of the list in an answer; undefined to find the list. */
+	/** Dotted path of the list in a response; undefined to find the list. */
 	itemsPath?: string;
 	pagination?: Pagination;
 }
@@ -62,8 +62,8 @@ export interface Operation {
 	path: string;
 	/** Whether the service changes something: see `write.ts`. */
 	write?: boolean;
-	/** The answer: one record, a list of them, or a file that is streamed into n8n's binary store. */
-	answer: 'record' | 'list' | 'file';
+	/** The response: one record, a list of them, or a file that is streamed into n8n's binary store. */
+	returns: 'record' | 'list' | 'file';
 	fields: INodeProperties[];
 	/** The name of the field that says how many items a run may have. */
 	maxItems?: string;
@@ -73,10 +73,10 @@ export interface Operation {
 	 */
 	read?(parameters: ParameterReader): RequestParts;
 	/**
-	 * Says why an answer with the status "success" does not confirm a write.
+	 * Says why a response with the status "success" does not confirm a write.
 	 * @param sent the request's body
 	 */
-	unconfirmed?(answer: AnswerBody, sent: IDataObject): string | undefined;
+	unconfirmed?(body: JsonBody, sent: IDataObject): string | undefined;
 }
 
 /** All that an item asks for, as plain data: every expression has been evaluated. */

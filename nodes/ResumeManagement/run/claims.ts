@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type ClaimContext, withRow } from '../../shared/engine';
 import { Failure } from '../../shared/failure';
 import { pause } from '../http/attempts';
-import type { Answer } from '../output/items';
+import type { Result } from '../output/items';
 import type { Call } from './call';
 
 /** Milliseconds that a run waits in total for other executions that are sending its keys. */
@@ -22,7 +22,7 @@ const OPTIONS = { mode: 'entries' } as const;
  * - The claim names the key alone. Only the execution that inserts it into n8n's database sends. The claim is removed
  *   only if the service certainly did nothing, so a killed process leaves the key claimed.
  * - The success names the key, the account and the request. It is inserted when the service has confirmed the request,
- *   and answers only this very request.
+ *   and counts for this very request only.
  */
 export class Claims {
 	private waitsUntil?: number;
@@ -37,7 +37,7 @@ export class Claims {
 	 * @returns what `send` returns, or a report that the key was sent before
 	 * @throws Failure, also when the key could not be claimed; nothing was sent then
 	 */
-	async sendOnce(call: Call, send: () => Promise<Answer>): Promise<Answer> {
+	async sendOnce(call: Call, send: () => Promise<Result>): Promise<Result> {
 		const { sendOnceKey = '', credential, operation, request } = call;
 		const { method, path, query = {}, body = '' } = request;
 		const { baseUrl, privateKey } = credential;
@@ -51,13 +51,13 @@ export class Claims {
 		if (!isClaimed) {
 			return { kind: 'json', json: { alreadySent: true, sendOnceKey, outcome: 'succeeded' } };
 		}
-		const answer = await send().catch(async (error: unknown) => {
+		const result = await send().catch(async (error: unknown) => {
 			const mayGo = error instanceof Failure && !error.mayHaveHappened && !error.facts.onHold;
 			if (mayGo) await this.remove(claim).catch(() => this.hint(NOT_REMOVED));
 			throw error;
 		});
 		await this.insert(success).catch(() => this.hint(NOT_STORED));
-		return answer;
+		return result;
 	}
 
 	/**

@@ -10,7 +10,7 @@ import { identityOfWrite, isTool } from '../../shared/engine';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import { ParameterReader, type ReadParameter } from '../../shared/parameters';
 import { Credentials, readCredential } from '../http/credential';
-import { type Answer, shape } from '../output/items';
+import { type Result, shape } from '../output/items';
 import type { Call, Operation } from './call';
 import { Claims } from './claims';
 import { type Gate, runInOrder } from './gate';
@@ -154,7 +154,7 @@ async function settleAll(
 async function settle(
 	run: NodeRun,
 	index: number,
-	outcome: () => Promise<Answer>,
+	outcome: () => Promise<Result>,
 ): Promise<INodeExecutionData[]> {
 	try {
 		return itemsOf(run, await outcome(), index);
@@ -169,7 +169,7 @@ async function settle(
  * @param write of the item; undefined for reads
  * @param call if it was read before
  */
-async function outcomeOf(run: NodeRun, index: number, write?: Write, call?: Call): Promise<Answer> {
+async function outcomeOf(run: NodeRun, index: number, write?: Write, call?: Call): Promise<Result> {
 	const { journal, node, continues } = run;
 	const outcome = async () => await perform(run, call ?? (await readItem(run, index)), write);
 	if (!journal || !write) return await outcome();
@@ -235,10 +235,10 @@ function withProgress({ node, journal }: NodeRun, error: unknown, indexes: numbe
 	return shown;
 }
 
-/** @throws Failure for a write that was carried out, and whose answer can't be made into items */
-function itemsOf(run: NodeRun, answer: Answer, item: number): INodeExecutionData[] {
+/** @throws Failure for a write that was carried out, and whose response can't be made into items */
+function itemsOf(run: NodeRun, result: Result, item: number): INodeExecutionData[] {
 	try {
-		return shape(answer).map((output) => ({ ...output, pairedItem: { item } }));
+		return shape(result).map((output) => ({ ...output, pairedItem: { item } }));
 	} catch (error) {
 		throw run.journal ? new Failure('write.notShown', {}, { outcome: 'applied' }) : error;
 	}

@@ -3,7 +3,7 @@ import type { IBinaryKeyData, IDataObject, IHttpRequestOptions } from 'n8n-workf
 import { Failure, isErrorOfN8n } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
 import { HIDDEN, hideAndCut, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
-import { readAnswer, readWhole } from '../http/answer';
+import { readJson, readWhole } from '../http/response';
 import { withRetryAfter } from '../http/attempts';
 import { reportsError, TRANSIENT } from '../http/judge';
 import { FILE_HOST, networkFailure, SERVICE } from '../http/networkFailure';
@@ -12,7 +12,7 @@ import {
 	discard,
 	limitTime,
 	type Readable,
-	type Received,
+	type HttpResponse,
 	startClock,
 	STREAMED,
 	UNPACKED,
@@ -26,7 +26,7 @@ export interface FileSettings {
 	field: string;
 	/** Replaces the name that the service sends. */
 	fileName: string;
-	/** Dotted path of the file in a JSON answer. */
+	/** Dotted path of the file in a JSON response. */
 	filePath: string;
 }
 
@@ -42,7 +42,7 @@ export interface StoredFile {
  * @throws Failure
  */
 export async function storeFile(
-	received: Received,
+	received: HttpResponse,
 	settings: FileSettings,
 	connection: Connection,
 ): Promise<StoredFile> {
@@ -55,11 +55,11 @@ export async function storeFile(
 	const takesText = settings.filePath === '' && readDisposition(headers).isAttachment;
 	const opened = await open(received, connection, takesText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
-	const answer = await readAnswer(opened.text, connection).catch((error: unknown) => {
-		const isText = error instanceof Failure && error.id === 'answer.notJson';
+	const json = await readJson(opened.text, connection).catch((error: unknown) => {
+		const isText = error instanceof Failure && error.id === 'response.notJson';
 		throw isText ? new Failure('file.isText', SERVICE, error.facts) : error;
 	});
-	const located = locateFile(answer, settings.filePath);
+	const located = locateFile(json, settings.filePath);
 	if ('link' in located) return await storeLink(located.link, settings, connection);
 	return await store(located.bytes, {}, settings, connection);
 }
@@ -90,7 +90,7 @@ async function storeLink(
 	const received = await helpers.httpRequest(options).catch((error: unknown) => {
 		throw networkFailure(error, signal, host);
 	});
-	const { statusCode: status, headers, body }: Received = received;
+	const { statusCode: status, headers, body }: HttpResponse = received;
 	const takesText = readDisposition(headers).isAttachment || (!base && settings.filePath !== '');
 	const opened = await open({ ...received, url }, connection, takesText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
@@ -121,10 +121,10 @@ const LONGEST_BLANK = 4_096;
  * @param takesText whether text is a file, unless it reports an error
  */
 async function open(
-	received: Received,
+	received: HttpResponse,
 	connection: Connection,
 	takesText: boolean,
-): Promise<{ file: Readable | Buffer } | { text: Received }> {
+): Promise<{ file: Readable | Buffer } | { text: HttpResponse }> {
 	const { statusCode, headers, body } = received;
 	if (statusCode === 206) {
 		discard(body, connection.abort);

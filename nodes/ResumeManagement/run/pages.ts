@@ -3,8 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 import { exactText, valueAt } from '../../shared/json';
 import { HIDDEN } from '../../shared/secrets';
-import type { Reply } from '../http/answer';
-import type { AnswerBody } from '../http/judge';
+import type { JsonResponse } from '../http/response';
+import type { JsonBody } from '../http/judge';
 import {
 	findList,
 	isMore,
@@ -26,17 +26,17 @@ export interface Pagination {
 	parameter: string;
 	/** Position of the first page. */
 	start: Position;
-	/** Path of the next page's cursor in an answer. */
+	/** Path of the next page's cursor in a response. */
 	cursorPath: string;
 	/** Query parameter of the page size with its value, if the user named one. */
 	size: IDataObject;
 	maxPages: number;
 }
 
-type RequestPage = (query: IDataObject) => Promise<Reply>;
+type RequestPage = (query: IDataObject) => Promise<JsonResponse>;
 
 /**
- * Reads a list from one answer or, with Pagination, page by page.
+ * Reads a list from one response or, with Pagination, page by page.
  * @param request sends one request with these query parameters
  * @throws Failure also if all records are wanted, and the service says that there are more
  */
@@ -46,12 +46,12 @@ export async function readList(
 	request: RequestPage,
 ): Promise<List> {
 	if (pagination) return await readPages(pagination, settings, request);
-	const reply = await request({});
-	const { body } = reply;
-	// Without Simplify, the user gets the answer whatever it holds.
+	const response = await request({});
+	const { body } = response;
+	// Without Simplify, the user gets the response whatever it holds.
 	const found = settings.simplify ? findList(body, settings) : lookForList(body, settings);
 	const elements = 'problem' in found ? [] : found.elements;
-	return checkEnd({ answers: [body], elements }, signsOf(reply), settings);
+	return checkEnd({ bodies: [body], elements }, signsOf(response), settings);
 }
 
 /**
@@ -67,7 +67,7 @@ function checkEnd(list: List, signs: Signs, { limit, option }: ListSettings): Li
 }
 
 /**
- * Reads pages until there are as many records as Limit allows, a page is empty, an answer has no cursor, or the
+ * Reads pages until there are as many records as Limit allows, a page is empty, a response has no cursor, or the
  * service says that there are no more. A short page is no end: services leave out records that an account may not
  * see.
  */
@@ -78,33 +78,35 @@ async function readPages(
 ): Promise<List> {
 	const { parameter, size, maxPages } = pagination;
 	const records = new Records(settings.name, pagination.mode);
-	const list: List = { answers: [], elements: records.all };
+	const list: List = { bodies: [], elements: records.all };
 	const positions = new Set<Position>();
 	let position = pagination.start;
 	let { path } = settings;
 	// The largest one: while records are deleted, others move to pages that have been read.
 	let total = 0;
 	for (let page = 1; page <= maxPages; page++) {
-		const reply = await request(position === undefined ? size : { ...size, [parameter]: position });
+		const response = await request(
+			position === undefined ? size : { ...size, [parameter]: position },
+		);
 		// The place on the first page counts for all pages, so that no other list is taken for it later.
-		const found = findList(reply.body, { ...settings, path });
+		const found = findList(response.body, { ...settings, path });
 		({ path } = found);
 		const isRepeated = records.add(found.elements, page);
 		const isEmpty = found.elements.length === 0;
-		if (page === 1 || !(isEmpty || isRepeated)) list.answers.push(reply.body);
-		position = nextPosition(pagination, reply.body, position, found.elements.length);
+		if (page === 1 || !(isEmpty || isRepeated)) list.bodies.push(response.body);
+		position = nextPosition(pagination, response.body, position, found.elements.length);
 		if (positions.has(position)) throw new Failure('list.samePage', { what: CURSOR_TWICE });
 		positions.add(position);
 		const count = list.elements.length;
 		if (count >= settings.limit) return list;
 
-		const signs = signsOf(reply);
+		const signs = signsOf(response);
 		total = Math.max(total, signs.total);
 		// On the first page, a total may be the number of records on this page.
 		const isEnd = signs.flag === undefined ? page > 1 && count === total : !signs.flag;
 		if (position === undefined || isEnd || isRepeated) {
 			const isUntold = page === 1 && !isEmpty && signs.flag === undefined && total === 0;
-			const hint = isUntold ? cursorHint(pagination, reply.body) : undefined;
+			const hint = isUntold ? cursorHint(pagination, response.body) : undefined;
 			return checkEnd({ ...list, hint }, { ...signs, total }, settings);
 		}
 	}
@@ -116,14 +118,14 @@ const CURSOR_TWICE = 'A cursor came twice.';
 /** Returns the position of the next page; undefined if there is none. */
 function nextPosition(
 	{ mode, cursorPath }: Pagination,
-	answer: AnswerBody,
+	body: JsonBody,
 	position: Position,
 	length: number,
 ): Position {
 	// Offsets count the records that came: the service may send fewer than it was asked for.
 	const step = mode === 'offset' ? length : 1;
 	if (mode !== 'cursor') return length > 0 ? Number(position) + step : undefined;
-	const cursor = valueAt(answer, cursorPath);
+	const cursor = valueAt(body, cursorPath);
 	if (!cursor || cursor === '0') return undefined;
 	const text = exactText(cursor);
 	// A cursor with a secret, which has been hidden, would lead elsewhere.
@@ -131,7 +133,7 @@ function nextPosition(
 	throw new Failure('list.noCursor', { path: cursorPath });
 }
 
-function cursorHint({ mode, cursorPath }: Pagination, answer: AnswerBody): string | undefined {
-	if (mode !== 'cursor' || valueAt(answer, cursorPath) !== undefined) return undefined;
-	return `The first answer has nothing at '${cursorPath}', so reading stopped there. If it has more, check Cursor Path in Pagination.`;
+function cursorHint({ mode, cursorPath }: Pagination, body: JsonBody): string | undefined {
+	if (mode !== 'cursor' || valueAt(body, cursorPath) !== undefined) return undefined;
+	return `The first response has nothing at '${cursorPath}', so reading stopped there. If it has more, check Cursor Path in Pagination.`;
 }

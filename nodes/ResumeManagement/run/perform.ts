@@ -1,9 +1,9 @@
 import { hideSecrets } from '../../shared/secrets';
-import { requestAnswer } from '../http/answer';
+import { requestJson } from '../http/response';
 import type { Credential } from '../http/credential';
-import { type AnswerBody, unconfirmedByStatus } from '../http/judge';
+import { type JsonBody, unconfirmedByStatus } from '../http/judge';
 import { exchange, type Sender } from '../http/send';
-import type { Answer } from '../output/items';
+import type { Result } from '../output/items';
 import type { Call, Operation } from './call';
 import type { Claims } from './claims';
 import { storeFile } from './file';
@@ -27,7 +27,7 @@ export interface Run {
  * @param write the item's entry in the journal; undefined for reads
  * @throws Failure
  */
-export async function perform(run: Run, call: Call, write?: Write): Promise<Answer> {
+export async function perform(run: Run, call: Call, write?: Write): Promise<Result> {
 	if (call.preview) return await preview(run, call);
 	if (!write) return await request(run, call);
 	return await write.send(async () => {
@@ -36,19 +36,19 @@ export async function perform(run: Run, call: Call, write?: Write): Promise<Answ
 	});
 }
 
-async function request(run: Run, call: Call): Promise<Answer> {
+async function request(run: Run, call: Call): Promise<Result> {
 	const { credential, output } = call;
 	switch (output.kind) {
 		case 'record': {
-			const { body } = await requestAnswer(run.sender, credential, call.request, (answer) =>
-				unconfirmed(answer, call),
+			const { body } = await requestJson(run.sender, credential, call.request, (body) =>
+				unconfirmed(body, call),
 			);
 			return { kind: 'record', body, settings: output };
 		}
 		case 'list': {
 			const list = await readList(output.pagination, output, async (page) => {
 				const query = { ...call.request.query, ...page };
-				return await requestAnswer(run.sender, credential, { ...call.request, query });
+				return await requestJson(run.sender, credential, { ...call.request, query });
 			});
 			if (list.hint) run.hint(list.hint);
 			return { kind: 'list', list, settings: output };
@@ -61,15 +61,15 @@ async function request(run: Run, call: Call): Promise<Answer> {
 	}
 }
 
-/** Says why an answer does not confirm a write. Secrets are hidden in the answer, so they are in what was sent. */
-function unconfirmed(answer: AnswerBody, { operation, body = {}, credential }: Call) {
+/** Says why a response does not confirm a write. Secrets are hidden in the response, so they are in what was sent. */
+function unconfirmed(received: JsonBody, { operation, body = {}, credential }: Call) {
 	if (!operation.write) return undefined;
 	const sent = hideSecrets(body, credential.secrets);
-	return unconfirmedByStatus(answer) ?? operation.unconfirmed?.(answer, sent);
+	return unconfirmedByStatus(received) ?? operation.unconfirmed?.(received, sent);
 }
 
 /** Returns what would be sent, without the key. */
-async function preview({ claims }: Run, call: Call): Promise<Answer> {
+async function preview({ claims }: Run, call: Call): Promise<Result> {
 	const { request, body, credential, sendOnceKey } = call;
 	if (sendOnceKey) await claims.check();
 	const { method, path } = request;

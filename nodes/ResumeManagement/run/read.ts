@@ -25,13 +25,13 @@ export async function readCall(
 	index: number,
 ): Promise<Call> {
 	const { operation } = run;
-	const { write = false, answer } = operation;
+	const { write = false, returns } = operation;
 	const [, name = ''] = /:(\w+)/.exec(operation.path) ?? [];
 	const value = name && PATH_VALUES[name]!(parameters);
 	const query = parameters.query();
 	const { method, body, isoTimestamps, ...parts } = operation.read?.(parameters) ?? {};
 	const sendOnceKey = write ? parameters.sendOnceKey() : undefined;
-	const output = OUTPUTS[answer](parameters, operation, isoTimestamps);
+	const output = OUTPUTS[returns](parameters, operation, isoTimestamps);
 	const retries = write ? WRITE_RETRIES : parameters.count('options.retries');
 	const http = toHttpSettings(options);
 	const credential = await run.credentials.read(index);
@@ -45,7 +45,7 @@ export async function readCall(
 		...(body && { body: JSON.stringify(body) }),
 		write,
 		retries,
-		file: answer === 'file',
+		file: returns === 'file',
 		http,
 	};
 	return { ...parts, index, operation, credential, body, sendOnceKey, request, output };
@@ -63,9 +63,9 @@ const PATH_VALUES: Record<string, (parameters: ParameterReader) => string | User
 	path: (parameters) => parameters.path('path'),
 };
 
-/** Reads the parameters of each kind of answer. */
+/** Reads the parameters of each kind of result. */
 const OUTPUTS: Record<
-	Operation['answer'],
+	Operation['returns'],
 	(parameters: ParameterReader, operation: Operation, isoTimestamps?: string[]) => Output
 > = {
 	record: (parameters, _, isoTimestamps) => ({
@@ -101,7 +101,7 @@ function readItemSettings(parameters: ParameterReader) {
 }
 
 const SET_ITEMS_PATH =
-	'Set Items Path in Options to the place of the list, such as data.users, or switch off Simplify to see the answer whole.';
+	'Set Items Path in Options to the place of the list, such as data.users, or switch off Simplify to see the response whole.';
 
 /**
  * Reads the option of this name; undefined if the user has not added it.

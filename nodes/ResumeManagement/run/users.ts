@@ -1,7 +1,7 @@
 import { Failure, type FailureId } from '../../shared/failure';
 import { EMAIL, idNames } from '../../shared/names';
 import { toSegment } from '../../shared/path';
-import { requestAnswer } from '../http/answer';
+import { requestJson } from '../http/response';
 import type { Credential } from '../http/credential';
 import type { HttpRequest, Sender } from '../http/send';
 import { idOf, plainEmail, textsNamed } from '../output/records';
@@ -46,7 +46,7 @@ export class Users {
 		settings: OwnSettings,
 	): Promise<Directory> {
 		const users = await readList(pagination, { ...USERS, path: itemsPath }, async (query) => {
-			return await requestAnswer(this.sender, credential, { ...REQUEST, query, ...settings });
+			return await requestJson(this.sender, credential, { ...REQUEST, query, ...settings });
 		}).catch((error: unknown) => {
 			throw error instanceof Failure ? listFailure(error) : error;
 		});
@@ -72,7 +72,7 @@ const USERS = {
 	limit: Infinity,
 	option: 'the option Users Pagination',
 	advice:
-		'Set Users Path in Options to the place of the list, such as data.users. User → Get Many shows the answer whole, with Simplify off.',
+		'Set Users Path in Options to the place of the list, such as data.users. User → Get Many shows the response whole, with Simplify off.',
 };
 
 function onlyId({ users, ids }: Directory, email: string): string {

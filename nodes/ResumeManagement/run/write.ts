@@ -1,6 +1,6 @@
 import { identityOfRun } from '../../shared/engine';
 import { Failure, outcomeUnknown } from '../../shared/failure';
-import type { Answer } from '../output/items';
+import type { Result } from '../output/items';
 import type { Call } from './call';
 
 /**
@@ -15,7 +15,7 @@ import type { Call } from './call';
 type State =
 	| { name: 'prepared' | 'sent' }
 	| { name: 'refused' | 'onHold' | 'unknown'; failure: Failure }
-	| { name: 'done'; answer: Answer };
+	| { name: 'done'; result: Result };
 
 const MAY_BE_SENT: Record<State['name'], boolean> = {
 	prepared: true,
@@ -44,11 +44,11 @@ export class Write {
 	 * @param request if it throws anything but a {@link Failure}, the outcome is unknown
 	 * @throws Failure
 	 */
-	async send(request: () => Promise<Answer>): Promise<Answer> {
+	async send(request: () => Promise<Result>): Promise<Result> {
 		if (!this.isFinal) {
 			this.state = { name: 'sent' };
 			try {
-				this.state = { name: 'done', answer: await request() };
+				this.state = { name: 'done', result: await request() };
 			} catch (error) {
 				this.state = stateAfter(error);
 			}
@@ -60,8 +60,8 @@ export class Write {
 	 * Returns the outcome, without a request.
 	 * @throws Failure
 	 */
-	outcome(): Answer {
-		if (this.state.name === 'done') return this.state.answer;
+	outcome(): Result {
+		if (this.state.name === 'done') return this.state.result;
 		throw 'failure' in this.state
 			? this.state.failure
 			: outcomeUnknown(new Failure('node.unexpected'));

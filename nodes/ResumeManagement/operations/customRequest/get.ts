@@ -9,6 +9,6 @@ export const get: Operation = {
 		'Read from a path of the service that no other operation has, with GET. Changes nothing.',
 	method: 'GET',
 	path: '/:path',
-	answer: 'record',
+	returns: 'record',
 	fields: [customPath, simplify, readOptions(fieldsToReturn)],
 };

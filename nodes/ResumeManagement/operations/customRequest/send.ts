@@ -12,7 +12,7 @@ export const send: Operation = {
 	method: 'POST',
 	path: '/:path',
 	write: true,
-	answer: 'record',
+	returns: 'record',
 	fields: [
 		{
 			displayName:

@@ -44,7 +44,7 @@ export const upgrade: Operation = {
 	method: 'POST',
 	path: '/plan/upgrade',
 	write: true,
-	answer: 'record',
+	returns: 'record',
 	fields: [
 		{
 			displayName:
@@ -123,8 +123,8 @@ export const upgrade: Operation = {
 			...(isIso && { isoTimestamps: TIMESTAMPS }),
 		};
 	},
-	unconfirmed: (answer, { planId }) => {
-		const { data } = answer as IDataObject;
+	unconfirmed: (body, { planId }) => {
+		const { data } = body as IDataObject;
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).
 		if (exactText(data.plan_id) === planId) return undefined;

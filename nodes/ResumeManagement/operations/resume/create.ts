@@ -10,7 +10,7 @@ export const create: Operation = {
 	method: 'POST',
 	path: '/user/:userID/resume',
 	write: true,
-	answer: 'record',
+	returns: 'record',
 	fields: [userId, ...bodyFields, sendOnceKey, simplify, options(...usersList)],
 	read: (parameters) => ({ body: parameters.body() }),
 };

@@ -8,7 +8,7 @@ export const download: Operation = {
 	description: 'Download one resume as a file. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID/download',
-	answer: 'file',
+	returns: 'file',
 	fields: [
 		...resumeId,
 		{
@@ -36,7 +36,7 @@ export const download: Operation = {
 				default: '',
 				placeholder: 'e.g. data.file.url',
 				description:
-					"Where a JSON answer holds the file's link, base64 or text. If empty, the node tries a short list of names in the answer and its data.",
+					"Where a JSON response holds the file's link, base64 or text. If empty, the node tries a short list of names in the response and its data.",
 			},
 		),
 	],

@@ -8,6 +8,6 @@ export const get: Operation = {
 	description: 'Read one resume by ID. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID',
-	answer: 'record',
+	returns: 'record',
 	fields: [...resumeId, simplify, readOptions(fieldsToReturn)],
 };

@@ -9,7 +9,7 @@ export const getAll: Operation = {
 	description: 'Read many resumes of one user. Changes nothing.',
 	method: 'GET',
 	path: '/user/:userID/resumes',
-	answer: 'list',
+	returns: 'list',
 	fields: [
 		userId,
 		...returnAllOrLimit,

@@ -8,6 +8,6 @@ export const getScore: Operation = {
 	description: 'Read the score of one resume. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID/score',
-	answer: 'record',
+	returns: 'record',
 	fields: [...resumeId, simplify, readOptions(fieldsToReturn)],
 };

@@ -9,6 +9,6 @@ export const get: Operation = {
 	description: 'Read one user by ID or email. Changes nothing.',
 	method: 'GET',
 	path: '/user/:userID',
-	answer: 'record',
+	returns: 'record',
 	fields: [userId, simplify, readOptions(fieldsToReturn, ...usersList)],
 };

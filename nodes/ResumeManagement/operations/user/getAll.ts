@@ -9,6 +9,6 @@ export const getAll: Operation = {
 	description: 'Read many users of the service. Changes nothing.',
 	method: 'GET',
 	path: '/users',
-	answer: 'list',
+	returns: 'list',
 	fields: [...returnAllOrLimit, simplify, readOptions(fieldsToReturn, itemsPath, pagination)],
 };

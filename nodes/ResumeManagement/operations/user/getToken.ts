@@ -13,7 +13,7 @@ export const getToken: Operation = {
 	method: 'POST',
 	path: '/user/token',
 	write: true,
-	answer: 'record',
+	returns: 'record',
 	fields: [
 		{
 			displayName: 'Email',
@@ -31,8 +31,8 @@ export const getToken: Operation = {
 		const email = parameters.email('email', { optional: true });
 		return { body: parameters.body(email ? { email } : {}) };
 	},
-	unconfirmed: (answer) => {
-		const { token, data } = answer as IDataObject;
+	unconfirmed: (body) => {
+		const { token, data } = body as IDataObject;
 		const found = token ?? (isObject(data) ? data.token : data);
 		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it has no token';
 	},

@@ -4,88 +4,94 @@ import { Failure } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
 import { hideSecrets } from '../../shared/secrets';
 import type { Credential } from './credential';
-import { type AnswerBody, type HttpAnswer, judge, looksLikeHtml, type Unconfirmed } from './judge';
+import {
+	type JsonBody,
+	type ParsedResponse,
+	judge,
+	looksLikeHtml,
+	type Unconfirmed,
+} from './judge';
 import { networkFailure } from './networkFailure';
 import {
 	type Connection,
 	discard,
 	exchange,
 	type HttpRequest,
-	type Received,
+	type HttpResponse,
 	type Sender,
 } from './send';
 
-/** Bytes, unpacked, of an answer that is not a file: it is held in memory, and n8n waits while it is parsed. */
-const LONGEST_ANSWER = 32 * 1024 * 1024;
+/** Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it is parsed. */
+const LONGEST_BODY = 32 * 1024 * 1024;
 
-/** Characters of an answer that an error shows. */
+/** Characters of a response that an error shows. */
 const EXCERPT = 200;
 
-/** A successful answer. */
-export interface Reply {
+/** A successful response. */
+export interface JsonResponse {
 	headers: IDataObject;
-	body: AnswerBody;
+	body: JsonBody;
 }
 
 /**
- * Sends a request, and reads and judges its answer.
+ * Sends a request, and reads and judges its response.
  * @param unconfirmed of a write; see `judge`
  * @throws Failure
  */
-export async function requestAnswer(
+export async function requestJson(
 	sender: Sender,
 	credential: Credential,
 	request: HttpRequest,
 	unconfirmed?: Unconfirmed,
-): Promise<Reply> {
+): Promise<JsonResponse> {
 	return await exchange(sender, credential, request, async (received, connection) => {
 		const { headers } = received;
-		return { headers, body: await readAnswer(received, connection, unconfirmed) };
+		return { headers, body: await readJson(received, connection, unconfirmed) };
 	});
 }
 
 /**
- * Reads an answer whole, hides the secrets in it, and judges it.
+ * Reads a response whole, hides the secrets in it, and judges it.
  * @throws Failure
  */
-export async function readAnswer(
-	received: Received,
+export async function readJson(
+	received: HttpResponse,
 	connection: Connection,
 	unconfirmed?: Unconfirmed,
-): Promise<AnswerBody> {
+): Promise<JsonBody> {
 	const { statusCode, headers } = received;
 	const bytes = await readWhole(received, connection);
 	return await oneAtATime(bytes.length, () => {
 		const text = decodeText(bytes, headers['content-type']);
 		if (text === undefined && statusCode === 200) {
-			throw new Failure('answer.characters', {}, { httpStatus: 200 });
+			throw new Failure('response.characters', {}, { httpStatus: 200 });
 		}
 		const parsed = parseJson(text ?? '');
 		if ('problem' in parsed && parsed.problem !== 'notJson' && statusCode === 200) {
-			throw new Failure(`answer.${parsed.problem}`, {}, { httpStatus: statusCode });
+			throw new Failure(`response.${parsed.problem}`, {}, { httpStatus: statusCode });
 		}
 		const value = 'value' in parsed ? parsed.value : text;
-		const answer = { statusCode, body: hideSecrets(value, connection.secrets) };
+		const shown = { statusCode, body: hideSecrets(value, connection.secrets) };
 		try {
-			return judge(answer, unconfirmed);
+			return judge(shown, unconfirmed);
 		} catch (error) {
-			throw withExcerpt(error, answer);
+			throw withExcerpt(error, shown);
 		}
 	});
 }
 
-/** Bytes of an answer that keeps n8n busy for several milliseconds. */
-const LONG_ANSWER = 256 * 1024;
+/** Bytes of a response that keeps n8n busy for several milliseconds. */
+const LONG_BODY = 256 * 1024;
 
 /** Milliseconds for other work of n8n, such as a request, which takes several turns of the event loop. */
 const TURN = 5;
 
-/** Settled when n8n has had time for other work after the last long answer. */
+/** Settled when n8n has had time for other work after the last long response. */
 let afterLong: Promise<unknown> = Promise.resolve();
 
-/** Parses long answers one at a time, of all runs, so that n8n can answer others in between. */
+/** Parses long responses one at a time, of all runs, so that n8n can handle other requests in between. */
 async function oneAtATime<T>(length: number, parse: () => T): Promise<T> {
-	if (length < LONG_ANSWER) return parse();
+	if (length < LONG_BODY) return parse();
 	const parsed = afterLong.then(parse);
 	afterLong = parsed.catch(() => {}).then(async () => await sleep(TURN));
 	return await parsed;
@@ -96,7 +102,7 @@ async function oneAtATime<T>(length: number, parse: () => T): Promise<T> {
  * @throws Failure
  */
 export async function readWhole(
-	{ statusCode, body }: Received,
+	{ statusCode, body }: HttpResponse,
 	connection: Connection,
 ): Promise<Buffer> {
 	const chunks: Uint8Array[] = [];
@@ -106,26 +112,26 @@ export async function readWhole(
 		for await (const chunk of body as AsyncIterable<Uint8Array>) {
 			chunks.push(chunk);
 			length += chunk.length;
-			if (length > LONGEST_ANSWER) break;
-			if (length - pausedAt < LONG_ANSWER) continue;
-			// Else Node.js reads all that has come of all answers in one turn of its event loop.
+			if (length > LONGEST_BODY) break;
+			if (length - pausedAt < LONG_BODY) continue;
+			// Else Node.js reads all that has come of all responses in one turn of its event loop.
 			pausedAt = length;
 			await sleep(0);
 		}
 	} catch (error) {
 		throw networkFailure(error, connection.signal, connection.host);
 	}
-	if (length <= LONGEST_ANSWER) return Buffer.concat(chunks);
+	if (length <= LONGEST_BODY) return Buffer.concat(chunks);
 	discard(body, connection.abort);
-	const megabytes = LONGEST_ANSWER / 1024 / 1024;
-	throw new Failure('answer.tooLong', { megabytes }, { httpStatus: statusCode });
+	const megabytes = LONGEST_BODY / 1024 / 1024;
+	throw new Failure('response.tooLong', { megabytes }, { httpStatus: statusCode });
 }
 
 /**
  * Adds the start of an HTTP error's body, unless the failure has the service's words already, or the body is a web
- * page. Answers with other statuses are not shown: they may hold a user token.
+ * page. Responses with other statuses are not shown: they may hold a user token.
  */
-function withExcerpt(error: unknown, { statusCode, body }: HttpAnswer): unknown {
+function withExcerpt(error: unknown, { statusCode, body }: ParsedResponse): unknown {
 	const isShown = statusCode >= 400 && !looksLikeHtml(body);
 	if (!(error instanceof Failure) || !isShown || 'words' in error.values) return error;
 	const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -134,5 +140,5 @@ function withExcerpt(error: unknown, { statusCode, body }: HttpAnswer): unknown 
 		.trim()
 		.slice(0, EXCERPT);
 	if (excerpt === '') return error;
-	return error.with({ details: `It answered: ${excerpt}` });
+	return error.with({ details: `The response began: ${excerpt}` });
 }
