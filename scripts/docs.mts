@@ -63,8 +63,8 @@ function readCodes(): Map<string, string> {
 const COMMON =
 	/ *(?:If this keeps happening, (?:contact|ask) your account manager|Nothing was sent(?: for this item)?|Nothing but the list was requested for this item)\./g;
 
-/** Returns a text with `…` in place of its values. */
-const shown = (text: string) => text.replace(/(\{\w+\})+/g, '…');
+/** Returns a text with `…` in place of its values, and without the brackets of what some writes leave out. */
+const shown = (text: string) => text.replace(/(\{\w+\})+/g, '…').replace(/[[\]]/g, '');
 
 /**
  * Returns the README's table of operations, and the tables of docs/errors.md: one for each first part of the failures'

@@ -1,7 +1,7 @@
 import { type INodeType, type INodeTypeDescription, NodeConnectionTypes } from 'n8n-workflow';
 
 import * as listSearch from './listSearch';
-import { customOperations, properties } from './operations';
+import { customOperations, properties } from './properties';
 
 export class ResumeManagement implements INodeType {
 	description: INodeTypeDescription = {

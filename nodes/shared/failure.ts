@@ -20,76 +20,87 @@ interface Facts {
 	retryAfter?: number;
 	/** Whether the workflow or the credential has to be changed: the service had no part in it. */
 	isSetting?: boolean;
-	/** Shown after the description: an excerpt of the response, or the network's code. */
+	/** Ends the description: an excerpt of the response, the network's code, or that nothing was sent. */
 	details?: string;
 	/** Outcome of a write that failed; undefined for a read, and for what was not sent. */
-	outcome?: 'unknown' | 'held' | 'refused' | 'applied';
+	outcome?: 'unknown' | 'held' | 'refused';
 }
 
-interface Texts {
-	message?: string;
-	advice?: string;
-}
-
-/** Why an item did not succeed. What its texts hold of a response has no secrets in it: see `hideSecrets`. */
+/**
+ * An item that did not succeed, with the sentences that a person reads: at the node, in the list of executions, in an
+ * Error Workflow, and wherever a workflow passes them on. They hold no secret (see `hideSecrets`), and no network code
+ * (see {@link withoutNetworkCodes}).
+ */
 export class Failure extends Error {
-	readonly id: FailureId;
-
 	/** The description without the details. */
 	readonly advice: string;
 
-	readonly values: Record<string, string | number>;
-
-	readonly facts: Facts;
-
-	/**
-	 * @param values replace `{name}` in the texts of {@link FAILURES}
-	 * @param texts in place of these texts
-	 */
+	/** @param values replace `{name}` in the texts of {@link FAILURES} */
 	constructor(
-		id: FailureId,
-		values: Record<string, string | number> = {},
-		facts: Facts = {},
-		texts: Texts = {},
+		readonly id: FailureId,
+		readonly values: Record<string, string | number> = {},
+		readonly facts: Facts = {},
 	) {
-		const fill = (text: string) =>
-			text.replace(/\{([a-z]+)\}/gi, (all, name: string) => String(values[name] ?? all));
-		const [message, description] = FAILURES[id];
-		super(texts.message ?? fill(message));
-		this.id = id;
-		this.advice = texts.advice ?? fill(description);
-		this.values = values;
-		this.facts = facts;
+		const { message, advice } = textsOf(id, values, facts);
+		super(message);
+		this.advice = advice;
 	}
 
 	get description(): string {
-		return `${this.advice} ${this.facts.details ?? ''}`.trim();
+		const { details = '' } = this.facts;
+		return withoutNetworkCodes(`${this.advice} ${details}`.trim());
 	}
 
 	get mayHaveHappened(): boolean {
 		return this.facts.mayHaveHappened ?? true;
 	}
 
-	/** Returns the same failure with other facts or texts. */
-	with({ message, advice, ...facts }: Facts & Texts): Failure {
-		return new Failure(
-			this.id,
-			this.values,
-			{ ...this.facts, ...facts },
-			{ message: message ?? this.message, advice: advice ?? this.advice },
-		);
+	/** Returns the same failure with other facts. */
+	with(facts: Facts): Failure {
+		return new Failure(this.id, this.values, { ...this.facts, ...facts });
 	}
 }
 
-/** Returns the failure of a write that may have been carried out. Its own advice could be to send it again. */
-export function outcomeUnknown(failure: Failure): Failure {
-	const advice =
-		'The service may have carried it out, so it was not sent again. Read the current state before you send it again.';
-	return failure.with({
-		message: `Outcome unknown: ${failure.message}`,
-		advice,
-		outcome: 'unknown',
-	});
+const MAY_HAVE_HAPPENED =
+	"The service may have carried it out, so the node did not send it again. Find out what happened before you send it again: ask your account manager, or read the user or the user's resumes.";
+
+function textsOf(
+	id: FailureId,
+	values: Failure['values'],
+	{ outcome, retryAfter = 0 }: Facts,
+): { message: string; advice: string } {
+	// The first request with a used key is another one.
+	const isUnknown = outcome === 'unknown' && id !== 'key.claimed';
+	const fill = (text: string) =>
+		text
+			.replace(REPEATS, isUnknown ? '' : '$1')
+			.replace(/\{([a-z]+)\}/gi, (all, name: string) => String(values[name] ?? all))
+			.trim();
+	const [message, advice] = FAILURES[id].map(fill);
+	const seconds = Math.ceil(retryAfter / 1000).toLocaleString('en-US');
+	const before = isUnknown
+		? MAY_HAVE_HAPPENED
+		: retryAfter && `The service asks to wait ${seconds} seconds before the next request.`;
+	return {
+		message: withoutNetworkCodes(isUnknown ? `Outcome unknown: ${message}` : message!),
+		advice: [before, advice].filter(Boolean).join(' '),
+	};
+}
+
+/** Advice to repeat the request, in brackets: wrong for a write that may have been carried out. */
+const REPEATS = /\[([^\]]*)\]/g;
+
+/**
+ * Start of each network code in whose presence n8n replaces a whole text by a sentence of its own, such as "You can retry
+ * the request immediately" for a lost connection: the keys of `COMMON_ERRORS` in n8n-workflow's node.error.ts, in any
+ * case of letters. Stop and Error does so too, with a text that a workflow has passed on.
+ */
+const NETWORK_CODE =
+	/E(?=CONNREFUSED|CONNRESET|NOTFOUND|TIMEDOUT|RRADDRINUSE|ADDRNOTAVAIL|CONNABORTED|HOSTUNREACH|AI_AGAIN|NOENT|ISDIR|NOTDIR|ACCES|EXIST|PERM)|G(?=ETADDRINFO)/gi;
+
+/** Returns the text with a hyphen in each network code, so that n8n leaves the text as it is. */
+function withoutNetworkCodes(text: string): string {
+	return text.replace(NETWORK_CODE, '$&-');
 }
 
 /**
@@ -118,8 +129,6 @@ export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number
 		httpCode: facts.httpStatus === undefined ? 'none' : String(facts.httpStatus),
 		itemIndex,
 	});
-	// The constructor also replaces a message that holds a code such as ECONNREFUSED.
-	error.message = message;
 	error.context.errorCode = facts.code ?? null;
 	error.context.failureId = id;
 	return error;

@@ -5,7 +5,7 @@ const SET_FILE_PATH =
 
 const REPORTED = 'The service reported: {words}';
 
-const LATER = 'Try again later. If this keeps happening, contact your account manager.';
+const LATER = '[Try again later.] If this keeps happening, contact your account manager.';
 
 const CHECK_ITEM =
 	"Check this item's parameters and the credential. If this keeps happening, contact your account manager.";
@@ -15,11 +15,11 @@ const CHECK_CONNECTION =
 
 const CHECK_EXPRESSION = 'Check the expression that it comes from.';
 
-const RUN_AGAIN = 'Run it again if it was not meant to be cancelled.';
+const RUN_AGAIN = '[Run it again if it was not meant to be cancelled.]';
 
 /**
  * Texts of all failures by their IDs, which are public: what happened, and what to do next. `{name}` is replaced by
- * a value. `npm run docs` writes the tables of docs/errors.md from them, one for each part before the dot.
+ * a value. A sentence in brackets is left out for a write that may have been carried out. `npm run docs` writes the tables of docs/errors.md from them, one for each part before the dot.
  */
 export const FAILURES = {
 	'node.unexpected': [
@@ -64,7 +64,7 @@ export const FAILURES = {
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
 	'service.unavailable': [
 		'The service is not available (HTTP {status}{page})',
-		'Try again later. If n8n connects through a proxy, the proxy may have sent this response. If this keeps happening, contact your account manager.',
+		'[Try again later.] If n8n connects through a proxy, the proxy may have sent this response. If this keeps happening, contact your account manager.',
 	],
 	'service.redirect': [
 		'The service redirected the request, which was not followed to keep the key safe (HTTP {status}{page})',
@@ -96,7 +96,7 @@ export const FAILURES = {
 
 	'write.unconfirmed': [
 		'The service did not confirm the request: {reason}',
-		'A success has the status "success", and what was asked for.',
+		'A success has the status "success", and what was asked for. If this keeps happening, contact your account manager.',
 	],
 	'write.stopped': [
 		'Not sent, because an earlier item failed: {reason}',
@@ -112,20 +112,15 @@ export const FAILURES = {
 	],
 	'write.unguarded': [
 		'Nothing was sent, because this n8n gives no protection against sending twice',
-		'This n8n differs from the versions that the node was tested in. Please report this to the maintainers of this node.',
+		'This n8n differs from the versions that the node was tested in. Please report it to the maintainers of this node.',
 	],
-	'write.notShown': [
-		"The item was carried out, but the response can't be shown",
-		'The service confirmed it, so do not send it again. Please report this to the maintainers of this node.',
-	],
-
 	'key.notClaimed': [
-		'The key could not be claimed, so nothing was sent',
-		'Send Once Key needs a saved workflow and n8n with a writable database. It does not work in tools of AI agents.',
+		'Nothing was sent, because n8n could not store the Send Once Key',
+		"The key is unused. Send Once Key needs a saved workflow, and a database that n8n can write: neither full nor read-only. In a tool, it needs version 3 of n8n's AI Agent.",
 	],
 	'key.claimed': [
-		'This key was claimed before, and no success of this request is stored for it',
-		'Another execution is sending it, its outcome is unknown or held, or the key was used for another request. Find out whether it was carried out. If it was not, use a new key, such as one that ends in -2. Nothing was sent.',
+		'This Send Once Key was used before, so nothing was sent now',
+		'The first request with this key may still be under way, may have been carried out, may be on hold, or was another request. Find out which. If nothing was carried out, send the item with a new key, such as one that ends in -2.',
 	],
 
 	'network.hostUnknown': [
@@ -146,11 +141,11 @@ export const FAILURES = {
 	],
 	'network.timeout': [
 		'No response from {host} in time',
-		'Try again later, or set a longer Timeout in Request Options. If it happens often, ask your account manager.',
+		"[Try again later.] If the service needs longer, set a longer Timeout in Request Options, on the node's Settings tab. If it happens often, ask your account manager.",
 	],
 	'network.garbled': [
 		'The response of {host} could not be read',
-		'What arrived is not valid HTTP or badly compressed. Check for a proxy between n8n and {host}, and try again later.',
+		'What arrived is not valid HTTP, or badly compressed. Check for a proxy between n8n and {host}. [Then try again.]',
 	],
 	'network.cancelled': ['The execution was cancelled before {host} responded', RUN_AGAIN],
 	'network.notSent': ['The execution was cancelled before the request was sent', RUN_AGAIN],

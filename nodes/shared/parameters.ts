@@ -246,12 +246,11 @@ export class ParameterReader {
 		name: string,
 		values: Record<string, string | number> = {},
 	): never {
-		const failure = new Failure(`parameter.${problem}`, { field: this.labelOf(name), ...values });
-		throw failure.with({
-			advice: `${failure.advice} ${this.consequence}`,
-			mayHaveHappened: false,
-			isSetting: true,
-		});
+		throw new Failure(
+			`parameter.${problem}`,
+			{ field: this.labelOf(name), ...values },
+			{ mayHaveHappened: false, isSetting: true, details: this.consequence },
+		);
 	}
 }
 

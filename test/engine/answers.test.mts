@@ -18,7 +18,7 @@ const { requests, run } = useRawService(({ path }, socket) => {
 // n8n replaces a message that has the code of a network error.
 const ERROR = { status: 'error', errorCode: 'user-9', errorMessage: `ECONNREFUSED ${KEY}` };
 test.each([
-	[200, ERROR, 'service.error', 'The service reported: ECONNREFUSED [hidden] (user-9)', 'user-9'],
+	[200, ERROR, 'service.error', 'The service reported: E-CONNREFUSED [hidden] (user-9)', 'user-9'],
 	[404, { d: KEY }, 'service.notFound', 'The service has nothing at this address (HTTP 404)', null],
 ])('HTTP %d with %j is an error of its item', async (httpStatus, body, id, message, code) => {
 	answer = json(body, httpStatus);

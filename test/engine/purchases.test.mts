@@ -16,7 +16,7 @@ const { pro, basic } = SANDBOX_PLANS;
 const EMMA = 'emma.larsen@example.com';
 const NOAH = 'noah.fischer@example.com';
 const CONTINUES = { onError: 'continueErrorOutput' } as const;
-const NOT_CLAIMED = 'The key could not be claimed, so nothing was sent';
+const NOT_CLAIMED = 'Nothing was sent, because n8n could not store the Send Once Key';
 
 const upgrade = (items: object[], parameters = {}, rest: Partial<EngineRun> = {}) =>
 	run({ ...planUpgrade, ...parameters }, { items: items as never, node: CONTINUES, ...rest });

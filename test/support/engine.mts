@@ -17,6 +17,7 @@ import {
 } from 'n8n-core';
 import {
 	createRunExecutionData,
+	type EngineResponse,
 	type IConnections,
 	type IDataObject,
 	ICredentialsHelper,
@@ -30,6 +31,7 @@ import {
 	type INodeProperties,
 	type INodeType,
 	type INodeTypes,
+	type ITaskData,
 	type IRequestOptionsSimplified,
 	type IWorkflowExecuteAdditionalData,
 	LoggerProxy,
@@ -96,6 +98,26 @@ interface Tool {
 	invoke(args: object): Promise<string>;
 }
 
+/** Has n8n run its tool as a node for each item, as version 3 of n8n's AI Agent does. */
+const agent3: INodeType = {
+	description: described('agent3', [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool], AT_ONCE),
+	async execute(this: IExecuteFunctions, response?: EngineResponse) {
+		const answers = response?.actionResponses ?? [];
+		if (answers.length > 0) return [answers.map(({ data }) => ({ json: toolAnswer(data) }))];
+		const actions = this.getInputData().map(({ json }, itemIndex) => ({
+			...{ actionType: 'ExecutionNodeAction' as const, type: NodeConnectionTypes.AiTool },
+			...{ nodeName: 'Tool', input: json, id: `call-${itemIndex}`, metadata: { itemIndex } },
+		}));
+		return { actions, metadata: {} };
+	},
+};
+
+/** Returns what the agent would tell its model. */
+function toolAnswer({ data, error }: ITaskData): IDataObject {
+	const items = data?.ai_tool?.flat().map((item) => item!.json) ?? [];
+	return error ? { error: error.message } : { answer: JSON.stringify(items) };
+}
+
 /** Makes a tool of a node, as n8n does (n8n/src/tool-generation). */
 function asTool(nodeType: INodeType): INodeType {
 	const { description } = nodeType;
@@ -111,6 +133,7 @@ export const nodeTypes: INodeTypes = {
 	getByNameAndVersion(type) {
 		if (type === 'test.source') return source;
 		if (type === 'test.agent') return agent;
+		if (type === 'test.agent3') return agent3;
 		const name = type.replace(`${PACKAGE_NAME}.`, '');
 		const nodeType = loader.getNode(name.replace(/(Tool|Execute)$/, '')).type as INodeType;
 		if (!nodeType.webhook) {
@@ -226,18 +249,19 @@ export async function runNode(options: EngineRun) {
  * @returns the tool's answers to the agent's calls, whose arguments are the items
  */
 export async function callTool(
-	options: EngineRun & { atOnce?: boolean },
+	options: EngineRun & { atOnce?: boolean; asNode?: boolean },
 ): Promise<INodeExecutionData['json'][]> {
+	const type = options.asNode ? 'test.agent3' : 'test.agent';
 	const nodes = [
 		sourceOf(options),
-		plain('Agent', 'test.agent', { atOnce: options.atOnce ?? false }),
+		plain('Agent', type, { atOnce: options.atOnce ?? false }),
 		underTest(options, 'Tool', 'Tool'),
 	];
 	const { outputs } = await runWorkflow(options, nodes, {
 		Source: { main: [to('Agent')] },
 		Tool: { ai_tool: [to('Agent', NodeConnectionTypes.AiTool)] },
 	});
-	return outputs[0]!.map(({ json }) => json);
+	return (outputs[0] ?? []).map(({ json }) => json);
 }
 
 export interface ListSearch extends Pick<EngineRun, 'parameters' | 'credential'> {
@@ -309,8 +333,10 @@ async function runWorkflow(
 	signal?.addEventListener('abort', () => running.cancel());
 	const run = await running;
 	const runs = run.data.resultData.runData[nodes[1]!.name] ?? [];
-	if (runs.length === 0) throw run.data.resultData.error ?? new Error('The node did not run');
-	const { data, error, hints = [] } = runs.at(-1)!;
+	if (runs.length === 0 && !signal?.aborted) {
+		throw run.data.resultData.error ?? new Error('The node did not run');
+	}
+	const { data, error, hints = [] } = runs.at(-1) ?? {};
 	/** The items of the node's regular output, then those of its error output. */
 	const outputs = (data?.main ?? []).map((output) => output ?? []);
 	return {

@@ -25,8 +25,11 @@ export interface Item {
 
 export interface Execution {
 	writing: Asked['writing'];
-	/** How n8n calls the node: in a run, by the step executor, or as a tool, one call after the other or all at once. */
-	entry: 'run' | 'execute' | 'tool' | 'toolAtOnce';
+	/**
+	 * How n8n calls the node: in a run, by the step executor, or as a tool, one call after the other or all at once, or as
+	 * version 3 of n8n's AI Agent does, which has n8n run tools as nodes.
+	 */
+	entry: 'run' | 'execute' | 'tool' | 'toolAtOnce' | 'toolNode';
 	/** Account: base URL and private key. */
 	address: number;
 	privateKey: number;
@@ -114,7 +117,7 @@ const answers = weighted<Reaction>(
 	[
 		1,
 		fc
-			.tuple(statuses(400, 401, 403, 404, 418, 422, 499), fc.constantFrom(...bare))
+			.tuple(statuses(400, 401, 403, 404, 418, 422), fc.constantFrom(...bare))
 			.map((given) => refuseBare(...given)),
 	],
 	[2, fc.constantFrom(...RETRY_AFTER).map((later) => refuseBare(429, '', later))],
@@ -180,7 +183,7 @@ const item: fc.Arbitrary<Item> = fc.record({
 
 const execution: fc.Arbitrary<Execution> = fc.record({
 	writing: fc.constantFrom('upgrade', 'upgrade', 'create', 'token', 'custom'),
-	entry: fc.constantFrom('run', 'run', 'run', 'execute', 'tool', 'toolAtOnce'),
+	entry: fc.constantFrom('run', 'run', 'run', 'execute', 'tool', 'toolAtOnce', 'toolNode'),
 	address: fc.nat(1),
 	privateKey: fc.nat(1),
 	node: fc.nat(1),

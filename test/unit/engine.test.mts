@@ -40,7 +40,9 @@ test('the node has the name of a row only while the row is asked for', async () 
 	};
 	await expect(withRow(context, 'row', fail)).rejects.toThrow('n8n');
 	expect(node.id).toBe('n');
-	await expect(withRow(context, 'row', () => undefined)).rejects.toThrow('could not be claimed');
+	await expect(withRow(context, 'row', () => undefined)).rejects.toThrow(
+		'could not store the Send Once Key',
+	);
 });
 
 test('a context has another cancel signal, and all else of its own', () => {

@@ -6,7 +6,7 @@ import { projectRoot } from '../../host/paths.mts';
  * Folders of the action node, in the order of a value's way. A folder may import those that follow it. n8n's strict
  * linter allows no rules but its own, so a test checks this.
  */
-const LAYERS = ['.', 'listSearch', 'operations', 'run', 'output', 'http'];
+const LAYERS = ['.', 'listSearch', 'run', 'operations', 'output', 'http'];
 
 const files = globSync('{nodes,credentials}/**/*.ts', { cwd: projectRoot });
 

@@ -30,11 +30,9 @@ export async function withRetries<T>(
 			return await attempt();
 		} catch (error) {
 			const asked = error instanceof Failure ? (error.facts.retryAfter ?? 0) : 0;
-			if (!mayRepeat(error, write) || attempts >= retries || asked > LONGEST_PAUSE) {
-				throw withPause(error);
-			}
+			if (!mayRepeat(error, write) || attempts >= retries || asked > LONGEST_PAUSE) throw error;
 			await pause(Math.max(asked, Math.random() * FIRST_PAUSE * 2 ** attempts), cancelled);
-			if (cancelled?.aborted) throw withPause(error);
+			if (cancelled?.aborted) throw error;
 		}
 	}
 }
@@ -46,13 +44,6 @@ export async function withRetries<T>(
 function mayRepeat(error: unknown, write: boolean): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
 	return !write || (!error.mayHaveHappened && !error.facts.onHold);
-}
-
-function withPause(error: unknown): unknown {
-	if (!(error instanceof Failure) || !error.facts.retryAfter) return error;
-	const seconds = Math.ceil(error.facts.retryAfter / 1000).toLocaleString('en-US');
-	const asked = `The service asks to wait ${seconds} seconds before the next request.`;
-	return error.with({ advice: `${asked} ${error.advice}` });
 }
 
 /** Adds the pause that the headers ask for, unless the failure has one already. */

@@ -134,14 +134,13 @@ export const bodyFields: INodeProperties[] = [
 	},
 ];
 
-/** See `claims.ts`, whose helpers n8n's tools don't have. */
+/** See `claims.ts`. It is also shown in tools: n8n strips the value of a field that it hides, and the key would be lost. */
 export const sendOnceKey: INodeProperties = {
 	displayName: 'Send Once Key',
 	name: 'sendOnceKey',
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.paymentId }}',
-	displayOptions: { hide: { '@tool': [true] } },
 	description:
 		'ID of what this item is for, such as a payment, never the email. The node sends the request at most once for each key, in all executions of this workflow. The same request with this key then returns alreadySent: true. Any other request with it is an error.',
 };

@@ -135,15 +135,15 @@ export const pagination: INodeProperties = {
 	],
 };
 
-const byEmail = { show: { '/userId.mode': ['email'] } };
-
-/** Settings for reading the list of users, for the mode By Email. */
+/**
+ * Settings for reading the list of users, for the mode By Email. They are always shown: if an expression gives the whole
+ * User, n8n knows no mode, would strip what is shown for one, and a user on a later page could be missed.
+ */
 export const usersList: INodeProperties[] = [
 	{
 		...pagination,
 		displayName: 'Users Pagination',
 		name: 'usersPagination',
-		displayOptions: byEmail,
 		description:
 			'Read the list of users for By Email page by page, as your account manager described it. Without this option, the node sends one request.',
 	},
@@ -151,7 +151,6 @@ export const usersList: INodeProperties[] = [
 		...itemsPath,
 		displayName: 'Users Path',
 		name: 'usersPath',
-		displayOptions: byEmail,
 		description:
 			'Path of the list of users for By Email in the response. Leave it empty if the list is the response itself, data, or called users.',
 	},

@@ -12,6 +12,9 @@ const PATIENCE = 10_000;
 /** Milliseconds between two checks of a claim. */
 const CHECK_INTERVAL = 250;
 
+/** Insertions that the database refuses for a key that nobody has claimed, before the item fails. */
+const MOST_REFUSALS = 3;
+
 /** Has n8n's helpers keep a list of values, as `data` in a row of `processed_data`. */
 const OPTIONS = { mode: 'entries' } as const;
 
@@ -76,13 +79,16 @@ export class Claims {
 	 */
 	private async claim(claim: string, success: string): Promise<boolean> {
 		await this.check();
-		for (;;) {
+		for (let refusals = 0; ;) {
 			if (await this.has(success)) return false;
+			const isClaimed = await this.has(claim);
 			// If another execution inserts the row first, the database refuses this insertion.
-			if (!(await this.has(claim)) && (await this.insert(claim).catch(() => false))) return true;
+			if (!isClaimed && (await this.insert(claim).catch(() => false))) return true;
+			// Without any row, the database refuses each insertion: it is full, read-only, or the workflow is not saved.
+			if (!isClaimed && !(await this.has(claim)) && ++refusals >= MOST_REFUSALS) throw notClaimed();
 			this.waitsUntil ??= Date.now() + PATIENCE;
-			if (Date.now() >= this.waitsUntil || this.cancelled?.aborted) {
-				throw new Failure('key.claimed');
+			if (isClaimed && (Date.now() >= this.waitsUntil || this.cancelled?.aborted)) {
+				throw new Failure('key.claimed', {}, { outcome: 'unknown' });
 			}
 			await pause(CHECK_INTERVAL, this.cancelled);
 		}

@@ -10,8 +10,9 @@ import { identityOfWrite, isTool } from '../../shared/engine';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import { ParameterReader, type ReadParameter } from '../../shared/parameters';
 import { Credentials, readCredential } from '../http/credential';
-import { type Result, shape } from '../output/items';
-import type { Call, Operation } from './call';
+import type { Operation } from '../operations/operation';
+import { shape } from '../output/items';
+import type { Call } from './call';
 import { Claims } from './claims';
 import { type Gate, runInOrder } from './gate';
 import { perform, type Run } from './perform';
@@ -24,7 +25,7 @@ type Context = IExecuteFunctions | IExecutePaginationFunctions;
 /** A run, with n8n's settings of the node. */
 interface NodeRun extends Run {
 	node: INode;
-	/** Whether a failed item is returned as data, so that the run goes on. */
+	/** Whether a failed item is returned as data, so that the run continues. */
 	continues: boolean;
 	/** Undefined for reads. */
 	journal?: Journal;
@@ -54,11 +55,11 @@ export async function runItems(
 			this.getNodeParameter(name, index, fallback, options),
 	});
 	try {
-		await settleAll(run, indexes, outputs);
+		await runAll(run, indexes, outputs);
 	} catch (error) {
 		if (!run.continues) throw withProgress(run, error, indexes);
-		// The error concerns each item that has no outcome yet. If the node threw under On Error = Continue, n8n would
-		// pass on its input items as if they had succeeded.
+		// The error concerns each item without an output. If the node threw under On Error = Continue, n8n would pass on
+		// its input items as if they had succeeded.
 		for (const index of indexes) {
 			if (!outputs.has(index)) outputs.set(index, [failedItem(error, index)]);
 		}
@@ -71,16 +72,16 @@ export async function runItems(
 
 /**
  * Runs the operation for one item, on n8n's other way in: its loop over declarative nodes, which starts all items at
- * once. The tools of AI agents come this way (n8n-core's get-input-connection-data.ts), and what calls a node's `execute`
- * itself, such as n8n's step executor (V1StepExecutor of @n8n/node-engine-compatibility).
- * @param operation undefined for one that is not the node's, such as n8n's Custom API Call
+ * once. The tools of version 2 of n8n's AI Agent come this way (n8n-core's get-input-connection-data.ts), and so does
+ * what calls a node's `execute` itself, such as n8n's step executor (V1StepExecutor of
+ * @n8n/node-engine-compatibility).
+ * @param operation undefined for one that the node does not have, such as n8n's Custom API Call
  * @throws NodeApiError or NodeOperationError, under On Error = Stop and for an unknown operation
  */
-export async function runItem(
+export async function runSingleItem(
 	this: IExecutePaginationFunctions,
 	operation?: Operation,
 ): Promise<INodeExecutionData[]> {
-	const index = this.getItemIndex();
 	if (!operation) {
 		const facts = { isSetting: true, mayHaveHappened: false };
 		throw toNodeError(this.getNode(), new Failure('parameter.operation', {}, facts));
@@ -90,9 +91,7 @@ export async function runItem(
 		hint: () => {},
 		evaluate: () => (name, fallback, options) => this.getNodeParameter(name, fallback, options),
 	});
-	return await settle(run, index, async () => {
-		return await outcomeOf(run, index, run.journal?.of(identityOfWrite(this)));
-	});
+	return await runItem(run, this.getItemIndex(), () => identityOfWrite(this));
 }
 
 /** @param more the differences of the two ways in; `evaluate` reads the parameters of an item */
@@ -123,60 +122,57 @@ function startRun(
 }
 
 /**
- * Settles the items of a run: reads side by side, writes one after the other.
+ * Runs all items: reads side by side, writes one after the other.
  * @param outputs takes in the items of each
  * @throws NodeApiError, NodeOperationError, or a Failure that concerns all items
  */
-async function settleAll(
+async function runAll(
 	run: NodeRun,
 	indexes: number[],
 	outputs: Map<number, INodeExecutionData[]>,
 ): Promise<void> {
 	const { journal, node } = run;
-	const settleItem = async (index: number, call?: Call) => {
-		const outcome = async () => await outcomeOf(run, index, journal?.of(index), call);
-		outputs.set(index, await settle(run, index, outcome));
+	const runOne = async (index: number, call?: Call) => {
+		outputs.set(index, await runItem(run, index, () => index, call));
 	};
 	const isFinal = (index: number) => journal?.of(index).isFinal === true;
 	const open = indexes.filter((index) => !isFinal(index));
 	// The results of an earlier attempt come before anything that can fail in this one.
-	for (const index of indexes.filter(isFinal)) await settleItem(index);
+	for (const index of indexes.filter(isFinal)) await runOne(index);
 	if (journal && node.retryOnFail) run.hint(retryHint(run.operation));
 	refuseTooMany(run, indexes.length);
 	const gate = readGate(run);
 	const calls = await prepare(run, open);
 	await runInOrder(open.length, gate, async (position) => {
-		await settleItem(open[position]!, calls[position]);
+		await runOne(open[position]!, calls[position]);
 	});
 }
 
-/** Returns the items of an outcome. */
-async function settle(
+/**
+ * Runs one item: reads its parameters, sends its request, and returns its items, or a failed item.
+ * @param identify returns the identity of the item's write within the run
+ * @param call if the parameters were read before
+ * @throws NodeApiError or NodeOperationError if a failed item stops the run
+ */
+async function runItem(
 	run: NodeRun,
 	index: number,
-	outcome: () => Promise<Result>,
+	identify: () => object | number,
+	call?: Call,
 ): Promise<INodeExecutionData[]> {
+	const { journal, node, continues } = run;
+	const act = async (write?: Write) => {
+		if (write?.isFinal) return write.result();
+		return await perform(run, call ?? (await readItem(run, index)), write);
+	};
 	try {
-		return itemsOf(run, await outcome(), index);
+		const stops = !continues && !isTool(node);
+		const result = await (journal ? journal.enqueue(journal.of(identify()), stops, act) : act());
+		return shape(result).map((output) => ({ ...output, pairedItem: { item: index } }));
 	} catch (error) {
-		if (!run.continues) throw toNodeError(run.node, error, index);
+		if (!continues) throw toNodeError(node, error, index);
 		return [failedItem(error, index)];
 	}
-}
-
-/**
- * Reads what an item asks for, and does it.
- * @param write of the item; undefined for reads
- * @param call if it was read before
- */
-async function outcomeOf(run: NodeRun, index: number, write?: Write, call?: Call): Promise<Result> {
-	const { journal, node, continues } = run;
-	const outcome = async () => await perform(run, call ?? (await readItem(run, index)), write);
-	if (!journal || !write) return await outcome();
-	const stops = !continues && !isTool(node);
-	return await journal.oneAtATime(write, stops, async () =>
-		write.isFinal ? write.outcome() : await outcome(),
-	);
 }
 
 async function readItem(run: NodeRun, index: number): Promise<Call> {
@@ -220,7 +216,7 @@ function retryHint({ fields }: Operation): string {
 	const unless = fields.some(({ name }) => name === 'sendOnceKey')
 		? ', unless Send Once Key is set'
 		: '';
-	return `Retry On Fail is on. Within this execution, the node does not send an item again that has succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unless}.`;
+	return `Retry On Fail is on. Within this execution, the node never sends an item again that succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unless}.`;
 }
 
 /** Returns an error that stops the node, with the writes that it has carried out before. */
@@ -233,15 +229,6 @@ function withProgress({ node, journal }: NodeRun, error: unknown, indexes: numbe
 	const progress = journal.progress(indexes, shown.context.itemIndex as number | undefined);
 	shown.description = `${shown.description ?? ''} ${progress}`.trim();
 	return shown;
-}
-
-/** @throws Failure for a write that was carried out, and whose response can't be made into items */
-function itemsOf(run: NodeRun, result: Result, item: number): INodeExecutionData[] {
-	try {
-		return shape(result).map((output) => ({ ...output, pairedItem: { item } }));
-	} catch (error) {
-		throw run.journal ? new Failure('write.notShown', {}, { outcome: 'applied' }) : error;
-	}
 }
 
 function failedItem(error: unknown, item: number): INodeExecutionData {

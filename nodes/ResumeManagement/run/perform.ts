@@ -4,7 +4,8 @@ import type { Credential } from '../http/credential';
 import { type JsonBody, unconfirmedByStatus } from '../http/judge';
 import { exchange, type Sender } from '../http/send';
 import type { Result } from '../output/items';
-import type { Call, Operation } from './call';
+import type { Operation } from '../operations/operation';
+import type { Call } from './call';
 import type { Claims } from './claims';
 import { storeFile } from './file';
 import { readList } from './pages';
@@ -41,7 +42,7 @@ async function request(run: Run, call: Call): Promise<Result> {
 	switch (output.kind) {
 		case 'record': {
 			const { body } = await requestJson(run.sender, credential, call.request, (body) =>
-				unconfirmed(body, call),
+				findDoubt(body, call),
 			);
 			return { kind: 'record', body, settings: output };
 		}
@@ -61,11 +62,11 @@ async function request(run: Run, call: Call): Promise<Result> {
 	}
 }
 
-/** Says why a response does not confirm a write. Secrets are hidden in the response, so they are in what was sent. */
-function unconfirmed(received: JsonBody, { operation, body = {}, credential }: Call) {
+/** Returns why a response does not confirm a write. Secrets are hidden in the response, so they are in what was sent. */
+function findDoubt(received: JsonBody, { operation, body = {}, credential }: Call) {
 	if (!operation.write) return undefined;
 	const sent = hideSecrets(body, credential.secrets);
-	return unconfirmedByStatus(received) ?? operation.unconfirmed?.(received, sent);
+	return unconfirmedByStatus(received) ?? operation.findDoubt?.(received, sent);
 }
 
 /** Returns what would be sent, without the key. */

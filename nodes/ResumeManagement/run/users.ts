@@ -89,7 +89,7 @@ function onlyId({ users, ids }: Directory, email: string): string {
 
 function listFailure({ message, advice, facts }: Failure): Failure {
 	const values = { reason: message, advice };
-	const known = { ...facts, mayHaveHappened: false, onHold: false };
+	const known = { ...facts, mayHaveHappened: false, onHold: false, retryAfter: undefined };
 	return new Failure('user.listUnreadable', values, known);
 }
 

@@ -1,5 +1,5 @@
 import { identityOfRun } from '../../shared/engine';
-import { Failure, outcomeUnknown } from '../../shared/failure';
+import { Failure } from '../../shared/failure';
 import type { Result } from '../output/items';
 import type { Call } from './call';
 
@@ -30,7 +30,7 @@ const MAY_BE_SENT: Record<State['name'], boolean> = {
 export class Write {
 	private state: State = { name: 'prepared' };
 
-	/** Whether the write must not be sent again, so that {@link outcome} is final. */
+	/** Whether the write must not be sent again, so that {@link result} is final. */
 	get isFinal(): boolean {
 		return !MAY_BE_SENT[this.state.name];
 	}
@@ -53,29 +53,30 @@ export class Write {
 				this.state = stateAfter(error);
 			}
 		}
-		return this.outcome();
+		return this.result();
 	}
 
 	/**
-	 * Returns the outcome, without a request.
+	 * Returns the result, without a request.
 	 * @throws Failure
 	 */
-	outcome(): Result {
+	result(): Result {
 		if (this.state.name === 'done') return this.state.result;
-		throw 'failure' in this.state
-			? this.state.failure
-			: outcomeUnknown(new Failure('node.unexpected'));
+		throw 'failure' in this.state ? this.state.failure : unexpected();
 	}
 }
 
 function stateAfter(error: unknown): State {
-	if (!(error instanceof Failure)) {
-		return { name: 'unknown', failure: outcomeUnknown(new Failure('node.unexpected')) };
-	}
-	if (error.mayHaveHappened) return { name: 'unknown', failure: outcomeUnknown(error) };
+	if (!(error instanceof Failure)) return { name: 'unknown', failure: unexpected() };
+	if (error.mayHaveHappened)
+		return { name: 'unknown', failure: error.with({ outcome: 'unknown' }) };
 	return error.facts.onHold
 		? { name: 'onHold', failure: error.with({ outcome: 'held' }) }
 		: { name: 'refused', failure: error.with({ outcome: 'refused' }) };
+}
+
+function unexpected(): Failure {
+	return new Failure('node.unexpected', {}, { outcome: 'unknown' });
 }
 
 /** The writes of one run of a node, its attempts by Retry On Fail included. */
@@ -121,7 +122,7 @@ export class Journal {
 	 * @param task prepares and sends the write
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */
-	async oneAtATime<T>(write: Write, stops: boolean, task: () => Promise<T>): Promise<T> {
+	async enqueue<T>(write: Write, stops: boolean, task: (write: Write) => Promise<T>): Promise<T> {
 		const run = this.last.then(async () => {
 			const { stopped } = this;
 			if (!this.isGuarded) throw new Failure('write.unguarded', {}, { mayHaveHappened: false });
@@ -129,7 +130,7 @@ export class Journal {
 				const { reason } = stopped;
 				throw new Failure('write.stopped', { reason }, { mayHaveHappened: false });
 			}
-			const result = await task();
+			const result = await task(write);
 			if (stopped?.by === write) this.stopped = undefined;
 			return result;
 		});

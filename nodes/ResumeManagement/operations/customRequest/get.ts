@@ -1,4 +1,4 @@
-import type { Operation } from '../../run/call';
+import type { Operation } from '../operation';
 import { customPath, fieldsToReturn, readOptions, simplify } from '../fields';
 
 export const get: Operation = {

@@ -1,6 +1,6 @@
 import type { IHttpRequestMethods } from 'n8n-workflow';
 
-import type { Operation } from '../../run/call';
+import type { Operation } from '../operation';
 import { bodyFields, customPath, options, queryParameters, sendOnceKey, simplify } from '../fields';
 
 export const send: Operation = {

@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { exactText, isObject } from '../../../shared/json';
 import { plainEmail } from '../../output/records';
-import type { Operation } from '../../run/call';
+import type { Operation } from '../operation';
 import { options, sendOnceKey, simplify } from '../fields';
 
 /** The subscription record's Unix timestamps, in seconds (partner API specification, §2). */
@@ -123,7 +123,7 @@ export const upgrade: Operation = {
 			...(isIso && { isoTimestamps: TIMESTAMPS }),
 		};
 	},
-	unconfirmed: (body, { planId }) => {
+	findDoubt: (body, { planId }) => {
 		const { data } = body as IDataObject;
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).

@@ -1,4 +1,4 @@
-import type { Operation } from '../../run/call';
+import type { Operation } from '../operation';
 import { readOptions, resumeId } from '../fields';
 
 export const download: Operation = {

@@ -1,4 +1,4 @@
-import type { Operation } from '../../run/call';
+import type { Operation } from '../operation';
 import { fieldsToReturn, readOptions, resumeId, simplify } from '../fields';
 
 export const get: Operation = {

@@ -1,4 +1,4 @@
-import type { Operation } from '../../run/call';
+import type { Operation } from '../operation';
 import { getToken } from './getToken';
 
 /** The same capability as Get Token, at another address; the specification does not show its method (§4.2). */

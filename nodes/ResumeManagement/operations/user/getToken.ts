@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../../../shared/json';
-import type { Operation } from '../../run/call';
+import type { Operation } from '../operation';
 import { bodyFields, simplify } from '../fields';
 
 export const getToken: Operation = {
@@ -31,7 +31,7 @@ export const getToken: Operation = {
 		const email = parameters.email('email', { optional: true });
 		return { body: parameters.body(email ? { email } : {}) };
 	},
-	unconfirmed: (body) => {
+	findDoubt: (body) => {
 		const { token, data } = body as IDataObject;
 		const found = token ?? (isObject(data) ? data.token : data);
 		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it has no token';

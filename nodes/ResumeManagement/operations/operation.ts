@@ -1,0 +1,60 @@
+import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-workflow';
+
+import type { ParameterReader } from '../../shared/parameters';
+import type { JsonBody } from '../http/judge';
+
+/** The purchase that an upgrade makes. */
+export interface Purchase {
+	/** Equal for equal purchases. */
+	id: string;
+	/** Whether another item of the run may buy the same. */
+	mayRepeat: boolean;
+}
+
+/** Parts of a request that only its operation reads; `readCall` reads the others. */
+export interface RequestParts {
+	/** If the item chooses it. */
+	method?: IHttpRequestMethods;
+	/** Sent as JSON, also when empty. */
+	body?: IDataObject;
+	isoTimestamps?: string[];
+	/** Whether to return what would be sent instead of sending it. */
+	preview?: boolean;
+	purchase?: Purchase;
+}
+
+/**
+ * An operation of the action node: its fields, and its differences from other operations. The pipeline does all else,
+ * so that no operation can skip a step.
+ */
+export interface Operation {
+	/** n8n's name of the operation, which saved workflows contain. */
+	value: string;
+	name: string;
+	/** Shown in n8n's list of actions: the operation with its resource. */
+	action: string;
+	/** Also read by AI agents, so it says what the operation changes or bills. */
+	description: string;
+	/** Told to assistants that build workflows when they choose the operation. */
+	builderHint?: string;
+	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` has what replaces `:names`. */
+	method: IHttpRequestMethods;
+	path: string;
+	/** Whether the service changes something: see `write.ts`. */
+	write?: boolean;
+	/** One record, a list of them, or a file that is streamed into n8n's binary store. */
+	returns: 'record' | 'list' | 'file';
+	fields: INodeProperties[];
+	/** The name of the field that says how many items a run may have. */
+	maxItems?: string;
+	/**
+	 * Reads and checks what one item's parameters say of the request and no other operation has.
+	 * @throws Failure naming the field; nothing was sent then
+	 */
+	read?(parameters: ParameterReader): RequestParts;
+	/**
+	 * Returns why a response with the status "success" does not confirm a write; undefined if it does.
+	 * @param sent the request's body
+	 */
+	findDoubt?(body: JsonBody, sent: IDataObject): string | undefined;
+}

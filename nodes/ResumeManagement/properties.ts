@@ -1,0 +1,116 @@
+import {
+	type IExecuteFunctions,
+	type IExecutePaginationFunctions,
+	type INodeExecutionData,
+	type INodeProperties,
+	type INodePropertyOptions,
+	type INodeType,
+	updateDisplayOptions,
+} from 'n8n-workflow';
+
+import { resources } from './operations';
+import type { Operation } from './operations/operation';
+import { runItems, runSingleItem } from './run/entry';
+
+/** The node's parameters, put together from the resources. */
+export const properties: INodeProperties[] = [
+	{
+		displayName: 'Resource',
+		name: 'resource',
+		type: 'options',
+		noDataExpression: true,
+		options: resources.map(({ option }) => option),
+		default: 'user',
+		routing: {
+			// n8n calls `pagination` only for requests with `paginate`. So all requests come to `runAsSingle`. Otherwise
+			// n8n would send a Custom API Call by itself, to any Base URL, and follow redirects with the key.
+			send: { paginate: true },
+			operations: { pagination: runAsSingle },
+		},
+	},
+	...resources.map(({ option, operations, defaultOperation }): INodeProperties => ({
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options',
+		noDataExpression: true,
+		displayOptions: { show: { resource: [option.value] } },
+		options: operations.map(operationOption),
+		default: defaultOperation,
+	})),
+	...resources.flatMap(({ option, operations }) =>
+		operations.flatMap((operation) =>
+			updateDisplayOptions({ show: { resource: [option.value], operation: [operation.value] } }, [
+				toolDescription(operation),
+				...operation.fields,
+			]),
+		),
+	),
+];
+
+/** Runs each operation through the pipeline, in place of n8n's loop over declarative nodes. */
+export const customOperations: INodeType['customOperations'] = dictionary(
+	resources.map(({ option, operations }) => [
+		option.value,
+		dictionary(
+			operations.map((operation) => [
+				operation.value,
+				async function (this: IExecuteFunctions) {
+					return await runItems.call(this, operation);
+				},
+			]),
+		),
+	]),
+);
+
+/** Without a prototype: n8n looks an operation up by its name, which a workflow may have as `constructor`. */
+function dictionary<T>(entries: Array<[string, T]>): Record<string, T> {
+	return Object.assign(Object.create(null) as Record<string, T>, Object.fromEntries(entries));
+}
+
+function operationOption({
+	name,
+	value,
+	action,
+	description,
+	builderHint,
+	method,
+	path,
+}: Operation): INodePropertyOptions {
+	return {
+		name,
+		value,
+		action,
+		description,
+		...(builderHint && { builderHint: { propertyHint: builderHint } }),
+		routing: { request: { method, url: path } },
+	};
+}
+
+/**
+ * Runs the operation that the node's settings name, as they were saved: an expression, or a model, can't choose one. n8n
+ * shows, and keeps, only the fields of the operation in the settings.
+ */
+async function runAsSingle(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+	const { resource, operation } = this.getNode().parameters;
+	const known = resources
+		.find(({ option }) => option.value === resource)
+		?.operations.find(({ value }) => value === operation);
+	return await runSingleItem.call(this, known);
+}
+
+/**
+ * Describes the operation to the model of an AI agent, unless the user changes the text. n8n's own text would
+ * be the action alone, without its effects and whether it bills (n8n-workflow/src/node-helpers.ts,
+ * makeDescription).
+ */
+function toolDescription({ description }: Operation): INodeProperties {
+	return {
+		displayName: 'Tool Description',
+		name: 'toolDescription',
+		type: 'string',
+		typeOptions: { rows: 2 },
+		default: description,
+		displayOptions: { show: { '@tool': [true] } },
+		description: 'What the model reads to decide when to call this tool, and what with',
+	};
+}
