@@ -1,0 +1,127 @@
+import {
+	type INodeParameters,
+	type INodeProperties,
+	type INodePropertyCollection,
+	NodeHelpers,
+} from 'n8n-workflow';
+
+import { loadNodeType, runNode } from '../support/engine.mts';
+import { bodyField, byId, getUsers } from '../support/parameters.mts';
+import { useRawService } from '../support/service.mts';
+
+/**
+ * n8n strips the value of a field that it hides, by the raw parameters: an expression or a tool can hide what counts. So
+ * a field is hidden only where its value has no meaning.
+ */
+
+type Entry = INodeProperties | INodePropertyCollection;
+
+interface Hidden {
+	/** Names of the field and of the collections around it. */
+	path: string[];
+	field: INodeProperties;
+	selector: string;
+	/** Resource and operation. */
+	chosen: INodeParameters;
+}
+
+/** Chosen in the editor alone, and the operation's own part of n8n's display: an expression of these is refused. */
+const CHOSEN = ['resource', 'operation'];
+
+/** Fill the list to pick from and the model's description. Neither is sent. */
+const NEVER_SENT = ['listUserId', 'toolDescription'];
+
+function hiddenFields(
+	fields: Entry[],
+	path: string[] = [],
+	chosen: INodeParameters = {},
+): Hidden[] {
+	return fields.flatMap((entry) => {
+		const inner = [...path, entry.name];
+		if ('values' in entry) return hiddenFields(entry.values, inner, chosen);
+		const { show = {}, hide = {} } = entry.displayOptions ?? {};
+		const { resource: [resource] = [], operation: [operation] = [] } = show;
+		const own = (resource ? { resource, operation } : chosen) as INodeParameters;
+		const selectors = [...Object.keys(show), ...Object.keys(hide)];
+		return [
+			...selectors
+				.filter((selector) => !CHOSEN.includes(selector) && !NEVER_SENT.includes(entry.name))
+				.map((selector) => ({ path: inner, field: entry, selector, chosen: own })),
+			...hiddenFields((entry.options ?? []).filter(isEntry), inner, own),
+		];
+	});
+}
+
+function isEntry(option: object): option is Entry {
+	return 'values' in option || 'type' in option;
+}
+
+test.each(['resumeManagement', 'resumeManagementTrigger'])(
+	'%s: each field that depends on another one counts if that one is an expression',
+	async (name) => {
+		const { description } = await loadNodeType(name);
+		const hidden = hiddenFields(description.properties);
+		expect(hidden.length).toBeGreaterThan(3);
+		for (const { path, field, selector, chosen } of hidden) {
+			const value = sampleOf(field);
+			// A selector stands beside its field.
+			const beside = { [path.at(-1)!]: value, [selector]: '={{ $json.chosen }}' };
+			const nested = path
+				.slice(0, -1)
+				.reduceRight<object>((inner, one) => ({ [one]: inner }), beside);
+			const given = { ...chosen, ...nested } as INodeParameters;
+			for (const type of [name, `${name}Tool`]) {
+				const nodeType = { ...description, name: type };
+				const { properties } = description;
+				const kept = NodeHelpers.getNodeParameters(properties, given, true, false, null, nodeType);
+				const text = expect.stringContaining(JSON.stringify(value)) as unknown;
+				expect([type, path, JSON.stringify(kept)]).toEqual([type, path, text]);
+			}
+		}
+	},
+);
+
+/** Returns a value that differs from the field's default. */
+function sampleOf({ type, options }: INodeProperties): unknown {
+	if (type === 'number') return 77;
+	const group = options?.[0]?.name ?? '';
+	return type === 'fixedCollection' ? { [group]: [{ name: 'sample', value: 'x' }] } : 'sample';
+}
+
+const EMMA = { email: 'emma@example.com' };
+const PAGES = [[{ id: 'u1', ...EMMA }, { id: 'u2' }], [{ id: 'u9', ...EMMA }]];
+const { sent, requests, credential } = useRawService(({ path, method }) => {
+	if (method === 'POST') return { status: 'success', data: {} };
+	return { status: 'success', users: PAGES[Number(/page=(\d)/.exec(path)?.[1] ?? 1) - 1] ?? [] };
+});
+
+const run = async (parameters: INodeParameters, item: INodeParameters) =>
+	await runNode({ parameters, credential: credential(), items: [item] });
+
+const create: INodeParameters = { resource: 'resume', operation: 'create' };
+
+test('with User as one expression, Users Pagination finds a second user of an address', async () => {
+	const usersPagination = { pagination: { parameterName: 'page' } };
+	const userId = '={{ $json.user }}';
+	const user = { __rl: true, mode: 'email', value: EMMA.email };
+	const { error } = await run({ ...create, userId, options: { usersPagination } }, { user });
+	expect(error?.message).toBe('Several users have this email address');
+	expect(sent()).toEqual(expect.arrayContaining(['GET /v1/users?page=2']));
+	expect(sent().join()).not.toContain('POST');
+});
+
+test.each([
+	['json', '{"title":"Engineer"}'],
+	['fields', '{"name":"Ada"}'],
+])('Specify Body as an expression for %s sends that body', async (specifyBody, body) => {
+	const both = { ...bodyField('name', 'Ada'), jsonBody: '{"title":"Engineer"}' };
+	const expression = '={{ $json.specifyBody }}';
+	await run({ ...create, userId: byId('1'), ...both, specifyBody: expression }, { specifyBody });
+	expect(requests.map((request) => request.body)).toEqual([body]);
+});
+
+test.each([true, false])('Limit counts with Return All as an expression for %s', async (all) => {
+	const returnAll = '={{ $json.all }}';
+	const { items } = await run({ ...getUsers, returnAll, limit: 1 }, { all });
+	expect(items).toHaveLength(all ? 2 : 1);
+});
