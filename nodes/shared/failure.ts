@@ -78,12 +78,17 @@ function textsOf(
 			.trim();
 	const [message, advice] = FAILURES[id].map(fill);
 	const seconds = Math.ceil(retryAfter / 1000).toLocaleString('en-US');
-	const before = isUnknown
-		? MAY_HAVE_HAPPENED
-		: retryAfter && `The service asks to wait ${seconds} seconds before the next request.`;
+	const sentences = [
+		isUnknown && MAY_HAVE_HAPPENED,
+		outcome === 'refused' && 'Nothing was done.',
+		!isUnknown &&
+			retryAfter &&
+			`The service asks to wait ${seconds} seconds before the next request.`,
+		advice,
+	];
 	return {
 		message: withoutNetworkCodes(isUnknown ? `Outcome unknown: ${message}` : message!),
-		advice: [before, advice].filter(Boolean).join(' '),
+		advice: sentences.filter(Boolean).join(' '),
 	};
 }
 
@@ -99,7 +104,7 @@ const NETWORK_CODE =
 	/E(?=CONNREFUSED|CONNRESET|NOTFOUND|TIMEDOUT|RRADDRINUSE|ADDRNOTAVAIL|CONNABORTED|HOSTUNREACH|AI_AGAIN|NOENT|ISDIR|NOTDIR|ACCES|EXIST|PERM)|G(?=ETADDRINFO)/gi;
 
 /** Returns the text with a hyphen in each network code, so that n8n leaves the text as it is. */
-function withoutNetworkCodes(text: string): string {
+export function withoutNetworkCodes(text: string): string {
 	return text.replace(NETWORK_CODE, '$&-');
 }
 

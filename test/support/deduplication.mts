@@ -15,6 +15,9 @@ class ProcessedData implements IDataDeduplicator {
 	/** Turns the database on or off. */
 	isThere = false;
 
+	/** Has the database refuse each new row. */
+	isFull = false;
+
 	/** Returns the name of a row. It is called before the first pause, as `withRow` requires. */
 	names = nameOf;
 
@@ -28,7 +31,7 @@ class ProcessedData implements IDataDeduplicator {
 		const row = this.names(context);
 		const found = await this.#find(row);
 		await this.#pause();
-		if (!found && this.#rows.has(row)) throw new Error('UNIQUE constraint failed');
+		if (!found && (this.isFull || this.#rows.has(row))) throw new Error('The row is refused');
 		this.#rows.set(row, new Set([...(found ?? []), ...items]));
 		const processed = items.filter((item) => found?.has(item));
 		return { new: items.filter((item) => !found?.has(item)), processed };

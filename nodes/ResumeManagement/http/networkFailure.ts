@@ -1,4 +1,4 @@
-import { Failure, type FailureId } from '../../shared/failure';
+import { Failure, type FailureId, withoutNetworkCodes } from '../../shared/failure';
 
 /**
  * Failures by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n, and whether the same request
@@ -54,9 +54,8 @@ export function networkFailure(error: unknown, signal?: AbortSignal, host = SERV
 		code: code || undefined,
 		transient,
 		mayHaveHappened: !causes.some(isBeforeSending),
-		// Not in the message: n8n replaces each message that contains such a code, and would advise the user to send a lost
-		// upgrade again (n8n-workflow/src/errors/abstract/node.error.ts).
-		details: code && `(${code})`,
+		// The others are in `error.code` alone.
+		details: code && withoutNetworkCodes(code) === code ? `(${code})` : '',
 	});
 }
 
