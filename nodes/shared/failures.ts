@@ -1,7 +1,8 @@
-const SET_LIST_PATH = '{advice} The response has the properties: {properties}.';
+const SET_ITEMS_PATH =
+	'Set Items Path in Options to the place of the list, such as data.users. To see the whole response, switch off Simplify and remove Pagination.';
 
 const SET_FILE_PATH =
-	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url. The response has the properties: {properties}.";
+	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url.";
 
 const REPORTED = 'The service reported: {words}';
 
@@ -59,7 +60,7 @@ export const FAILURES = {
 	],
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
-		'Send fewer requests at a time, for example with Batching in Request Options, and try again later.',
+		"Try again later. With several items, send fewer at a time: lower Max Parallel Requests in Options, or set Batching in Request Options, on the node's Settings tab.",
 	],
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
 	'service.unavailable': [
@@ -236,9 +237,9 @@ export const FAILURES = {
 		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64, usually after the prefix whsec_.',
 	],
 
-	'list.none': ['The response has no list', SET_LIST_PATH],
-	'list.several': ['The response has more than one list', SET_LIST_PATH],
-	'list.notAtPath': ["The response has no list at '{path}'", SET_LIST_PATH],
+	'list.none': ['The response has no list', SET_ITEMS_PATH],
+	'list.several': ['The response has more than one list', SET_ITEMS_PATH],
+	'list.notAtPath': ["The response has no list at '{path}'", SET_ITEMS_PATH],
 	'list.incomplete': [
 		'The list is not complete',
 		'The service sent {count} records, but its response shows that there are more. Check {option}, or add it to read the list page by page. The list may also have changed while it was read.',
@@ -267,6 +268,7 @@ export const FAILURES = {
 		'Only a part of the file was sent (HTTP 206)',
 		'The node asked for all of it. Try again later. If this keeps happening, ask your account manager.',
 	],
+	'file.webPage': ['A web page was received in place of a file', CHECK_CONNECTION],
 	'file.isText': [
 		'Text was received from {host} in place of a file',
 		'Text is stored as a file only if it is sent as an attachment, or if File Path in Options leads to it. Ask your account manager.',

@@ -74,5 +74,6 @@ function plainText(text: string): Located | undefined {
 function noFile(id: FailureId, body: JsonBody, path = ''): Failure {
 	const { data } = isObject(body) ? body : {};
 	const properties = shownNames(body) + (isObject(data) ? `; in data: ${shownNames(data)}` : '');
-	return new Failure(id, { path, properties }, { httpStatus: 200 });
+	const details = `The response has the properties: ${properties}.`;
+	return new Failure(id, { path }, { httpStatus: 200, details });
 }

@@ -20,8 +20,8 @@ export interface ListPlace {
 	name: string;
 	/** Whether a list in another place does not count: a wrong list could mean another person. */
 	onlyByName?: boolean;
-	/** Tells the user what to do if the list is not found. */
-	advice: string;
+	/** Tells the user what to do if the list is not found, in place of setting Items Path. */
+	advice?: string;
 }
 
 /** Settings of an item for reading its list. */
@@ -45,7 +45,8 @@ export function findList(body: JsonBody, place: ListPlace): FoundList {
 	const found = lookForList(body, place);
 	if (!('problem' in found)) return found;
 	const { path = '', advice } = place;
-	throw new Failure(found.problem, { path, advice, properties: shownNames(body) });
+	const details = `The response has the properties: ${shownNames(body)}.`;
+	throw new Failure(found.problem, { path }, { details }, { advice });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { IBinaryKeyData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { Failure, isErrorOfN8n } from '../../shared/failure';
+import { Failure, type FailureId, isErrorOfN8n } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
 import { HIDDEN, hideAndCut, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
 import { readJson, readWhole } from '../http/response';
@@ -56,13 +56,19 @@ export async function storeFile(
 	const opened = await open(received, connection, takesText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
 	const json = await readJson(opened.text, connection).catch((error: unknown) => {
-		const isText = error instanceof Failure && error.id === 'response.notJson';
-		throw isText ? new Failure('file.isText', SERVICE, error.facts) : error;
+		const id = error instanceof Failure && IN_PLACE_OF_FILE.get(error.id);
+		throw id ? new Failure(id, SERVICE, error.facts) : error;
 	});
 	const located = locateFile(json, settings.filePath);
 	if ('link' in located) return await storeLink(located.link, settings, connection);
 	return await store(located.bytes, {}, settings, connection);
 }
+
+/** Failures for text in place of a file, by those for text in place of JSON. */
+const IN_PLACE_OF_FILE = new Map<FailureId, FailureId>([
+	['response.notJson', 'file.isText'],
+	['response.webPage', 'file.webPage'],
+]);
 
 /**
  * Stores the file behind a link. Its host never gets the private key.

@@ -48,10 +48,10 @@ export async function readList(
 	if (pagination) return await readPages(pagination, settings, request);
 	const response = await request({});
 	const { body } = response;
-	// Without Simplify, the user gets the response whatever it holds.
 	const found = settings.simplify ? findList(body, settings) : lookForList(body, settings);
-	const elements = 'problem' in found ? [] : found.elements;
-	return checkEnd({ bodies: [body], elements }, signsOf(response), settings);
+	// Without Simplify, the user gets the response whatever it holds.
+	if ('problem' in found) return { bodies: [body], elements: [] };
+	return checkEnd({ bodies: [body], elements: found.elements }, signsOf(response), settings);
 }
 
 /**
