@@ -1,5 +1,5 @@
 const SET_ITEMS_PATH =
-	'Set Items Path in Options to the place of the list, such as data.users. To see the whole response, switch off Simplify and remove Pagination.';
+	'Set Items Path in Options to the place of the list, such as data.users. To see the whole response, switch off Simplify, without Pagination.';
 
 const SET_FILE_PATH =
 	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url.";
@@ -60,7 +60,7 @@ export const FAILURES = {
 	],
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
-		"Try again later. With several items, send fewer at a time: lower Max Parallel Requests in Options, or set Batching in Request Options, on the node's Settings tab.",
+		"Try again later. For several items, lower Max Parallel Requests in Options, or set Batching in Request Options on the node's Settings tab.",
 	],
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
 	'service.unavailable': [
@@ -75,7 +75,7 @@ export const FAILURES = {
 	'service.unexpectedStatus': ['Expected HTTP 200, got {status}', CHECK_CONNECTION],
 
 	'response.empty': ['The service sent an empty response', LATER],
-	'response.webPage': ['A web page was received in place of JSON', CHECK_CONNECTION],
+	'response.webPage': ['A web page was received in place of {what}', CHECK_CONNECTION],
 	'response.notJson': ['The response is not JSON', CHECK_CONNECTION],
 	'response.characters': [
 		"The response's characters can't be read",
@@ -268,7 +268,6 @@ export const FAILURES = {
 		'Only a part of the file was sent (HTTP 206)',
 		'The node asked for all of it. Try again later. If this keeps happening, ask your account manager.',
 	],
-	'file.webPage': ['A web page was received in place of a file', CHECK_CONNECTION],
 	'file.isText': [
 		'Text was received from {host} in place of a file',
 		'Text is stored as a file only if it is sent as an attachment, or if File Path in Options leads to it. Ask your account manager.',

@@ -143,7 +143,7 @@ function idOfStatus(statusCode: number): FailureId {
 function unreadable(body: unknown): Failure {
 	const isEmpty = body === undefined || body === null || body === '';
 	const id = looksLikeHtml(body) ? 'response.webPage' : 'response.notJson';
-	return new Failure(isEmpty ? 'response.empty' : id, {}, { httpStatus: 200 });
+	return new Failure(isEmpty ? 'response.empty' : id, { what: 'JSON' }, { httpStatus: 200 });
 }
 
 /** Begins with markup, and names HTML soon: other markup is XML. */

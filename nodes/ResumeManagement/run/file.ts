@@ -57,7 +57,7 @@ export async function storeFile(
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
 	const json = await readJson(opened.text, connection).catch((error: unknown) => {
 		const id = error instanceof Failure && IN_PLACE_OF_FILE.get(error.id);
-		throw id ? new Failure(id, SERVICE, error.facts) : error;
+		throw id ? new Failure(id, { ...SERVICE, what: 'a file' }, error.facts) : error;
 	});
 	const located = locateFile(json, settings.filePath);
 	if ('link' in located) return await storeLink(located.link, settings, connection);
@@ -67,7 +67,7 @@ export async function storeFile(
 /** Failures for text in place of a file, by those for text in place of JSON. */
 const IN_PLACE_OF_FILE = new Map<FailureId, FailureId>([
 	['response.notJson', 'file.isText'],
-	['response.webPage', 'file.webPage'],
+	['response.webPage', 'response.webPage'],
 ]);
 
 /**
