@@ -4,7 +4,7 @@ import { Failure } from '../../shared/failure';
 import { pause } from '../../shared/pause';
 
 export interface Attempts {
-	/** How often a request may be repeated. */
+	/** Attempts after the first one. */
 	retries: number;
 	write: boolean;
 	/** Aborted when the execution is cancelled. */
@@ -39,8 +39,8 @@ export async function withRetries<T>(
 }
 
 /**
- * Whether the node may send the same request again by itself. The one place that decides this: the request may succeed
- * then and, for a write, the service certainly did nothing, and nobody has to act first.
+ * Decides whether the node sends the same request again by itself: the request may succeed then and, for a write, the
+ * service provably did nothing, and nobody has to act first. No other place decides this.
  */
 function mayRepeat(error: unknown, write: boolean): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;

@@ -15,7 +15,7 @@ export interface ParsedResponse {
 	statusCode: number;
 	/** Parsed if it was JSON, else its text; without secrets. */
 	body: unknown;
-	/** Whether the body goes on after what was read of it. */
+	/** The body goes on after what was read of it. */
 	isTruncated?: boolean;
 }
 
@@ -63,7 +63,7 @@ export function unconfirmedByStatus(body: JsonBody): string | undefined {
 /** Values of `errorCode` that stand for no error. */
 const NO_ERROR = ['', '0', 'false'];
 
-/** Whether a body reports an error: by its status, in any case of letters, or by a code alone. */
+/** Checks whether a body reports an error: by its status, in any case of letters, or by a code alone. */
 export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
 	return hasStatus(body, 'error') || !NO_ERROR.includes(String(body.errorCode ?? ''));
@@ -77,8 +77,8 @@ function hasStatus({ status }: IDataObject, name: 'success' | 'error'): boolean 
 const STOPPED_WAITING = [408, 499];
 
 /**
- * Whether a response proves that nothing was done: HTTP 4xx or, with HTTP 200, the status "error". HTTP 500 is never
- * a refusal, whatever its body (§7.1). The rest of a truncated body may hold the status "success".
+ * Checks whether a response proves that nothing was done: HTTP 4xx or, with HTTP 200, the status "error". HTTP 500 is
+ * never a refusal, whatever its body (§7.1). The rest of a truncated body may hold the status "success".
  */
 function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
 	if (isTruncated || (isObject(body) && hasStatus(body, 'success'))) return false;

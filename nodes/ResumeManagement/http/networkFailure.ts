@@ -77,8 +77,8 @@ interface Cause {
 }
 
 /**
- * Whether an error proves that nothing of the request was sent. Over TLS, `secureConnecting` of the socket stays true
- * until the certificate is accepted (lib/internal/tls/wrap.js of Node.js), and the request is written only then.
+ * Checks whether an error proves that nothing of the request was sent. Over TLS, `secureConnecting` of the socket stays
+ * true until the certificate is accepted (lib/internal/tls/wrap.js of Node.js), and the request is written only then.
  */
 function isBeforeSending({ name, code, httpCode, syscall, request }: Cause): boolean {
 	return (

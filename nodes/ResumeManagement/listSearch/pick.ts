@@ -57,12 +57,12 @@ async function findOptions(
 	const http = { timeout: TIMEOUT };
 	const request = { method: 'GET', path, write: false, retries: 0, file: false, http } as const;
 	const { body } = await requestJson({ context }, credential, request);
-	const { elements } = findList(body, { name: list, advice: ENTER_ID });
-	if (elements.length === 0) throw new Failure('picker.none', { list });
-	const options = elements.flatMap((element) => toOption(element, list));
+	const { records } = findList(body, { name: list, advice: ENTER_ID });
+	if (records.length === 0) throw new Failure('picker.none', { list });
+	const options = records.flatMap((record) => toOption(record, list));
 	if (options.length > 0) return options;
 	const properties = idNames(list).join(', ');
-	throw new Failure('picker.withoutIds', { list, properties, names: shownNames(elements[0]) });
+	throw new Failure('picker.withoutIds', { list, properties, names: shownNames(records[0]) });
 }
 
 /** @throws Failure if no user is picked yet: the service lists the resumes of one user only */

@@ -15,7 +15,7 @@ export function readMimeType(headers: IDataObject): string {
 }
 
 /**
- * Whether a response is markup, JSON or plain text, which services also send in place of a file.
+ * Checks whether a response is markup, JSON or plain text, which services also send in place of a file.
  * @param start its first characters without blanks; '' if there are none
  */
 export function isText(start: string, mimeType = ''): boolean {

@@ -38,7 +38,7 @@ export interface StoredFile {
 
 /**
  * Stores the file of a download: the response's own bytes, the target of a redirect or a link, or base64 in JSON.
- * The specification does not show which one the service sends (§4.2).
+ * The specification does not show which of them the service sends (§4.2).
  * @throws Failure
  */
 export async function storeFile(
@@ -123,7 +123,7 @@ function toAddress(link: string, secrets: Secrets, base?: string): string {
 const LONGEST_BLANK = 4_096;
 
 /**
- * Tells a file from text in its place, such as an error or a link.
+ * Decides whether a response is the file or text in its place, such as an error or a link.
  * @param takesText whether text is a file, unless it reports an error
  */
 async function open(

@@ -4,7 +4,7 @@ import { Failure } from '../../shared/failure';
 import { pause } from '../../shared/pause';
 
 export interface Gate {
-	/** How many tasks may run at a time. */
+	/** Tasks that may run at a time. */
 	limit: number;
 	/** Starts at most `size` tasks each `interval` milliseconds. */
 	batch?: { size: number; interval: number };
@@ -18,8 +18,8 @@ const SLICE = 5;
 /**
  * Runs `task` for each index from 0 to `count - 1`, started in order. After a task has thrown, no
  * further one is started.
- * @throws what the task with the lowest index threw, or a Failure if the execution was cancelled before all had started, when all that had
- * started have ended
+ * @throws the error of the task with the lowest index, after all that had started have ended; a Failure if the execution
+ * was cancelled before all had started
  */
 export async function runInOrder(
 	count: number,

@@ -52,13 +52,13 @@ export class Users {
 		});
 		if (users.hint) this.hint(users.hint);
 		const ids: Directory['ids'] = new Map();
-		for (const user of users.elements) {
+		for (const user of users.records) {
 			const id = idOf(user, USERS.name) ?? '';
 			for (const email of textsNamed(user, EMAIL).map(plainEmail)) {
 				ids.set(email, (ids.get(email) ?? new Set()).add(id));
 			}
 		}
-		return { users: users.elements.length, ids };
+		return { users: users.records.length, ids };
 	}
 }
 
