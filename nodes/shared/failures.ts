@@ -1,5 +1,5 @@
-const SET_ITEMS_PATH =
-	'Set Items Path in Options to the place of the list, such as data.users. To see the whole response, switch off Simplify, without Pagination.';
+const SET_LIST_PATH =
+	'Set {pathOption} in Options to the place of the list, such as data.users. To see the whole response, use Get Many with Simplify off, without Pagination.';
 
 const SET_FILE_PATH =
 	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url.";
@@ -60,7 +60,7 @@ export const FAILURES = {
 	],
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
-		"Try again later. For several items, lower Max Parallel Requests in Options, or set Batching in Request Options on the node's Settings tab.",
+		"[Try again later.] For several items, lower Max Parallel Requests in Options, or set Batching in Request Options on the node's Settings tab.",
 	],
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
 	'service.unavailable': [
@@ -237,9 +237,9 @@ export const FAILURES = {
 		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64, usually after the prefix whsec_.',
 	],
 
-	'list.none': ['The response has no list', SET_ITEMS_PATH],
-	'list.several': ['The response has more than one list', SET_ITEMS_PATH],
-	'list.notAtPath': ["The response has no list at '{path}'", SET_ITEMS_PATH],
+	'list.none': ['The response has no list', SET_LIST_PATH],
+	'list.several': ['The response has more than one list', SET_LIST_PATH],
+	'list.notAtPath': ["The response has no list at '{path}'", SET_LIST_PATH],
 	'list.incomplete': [
 		'The list is not complete',
 		'The service sent {count} records, but its response shows that there are more. Check {option}, or add it to read the list page by page. The list may also have changed while it was read.',
@@ -321,6 +321,10 @@ export const FAILURES = {
 	'picker.none': [
 		'The service returned no {list}',
 		"There may be none yet. Otherwise, check that the credential's Private Key belongs to the right account.",
+	],
+	'picker.noList': [
+		'The response has no list of {list}',
+		'The response has the properties: {names}. Switch this field to By ID, and enter the ID.',
 	],
 	'picker.withoutIds': [
 		'The {list} that the service returned have no ID to pick them by',

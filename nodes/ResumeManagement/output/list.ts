@@ -20,8 +20,8 @@ export interface ListPlace {
 	name: string;
 	/** Ignores lists in other places: a wrong list could mean another person. */
 	onlyByName?: boolean;
-	/** Tells the user what to do if the list is not found, in place of setting Items Path. */
-	advice?: string;
+	/** Name of the option for its path, Items Path by default. */
+	pathOption?: string;
 }
 
 /** Settings of an item for reading its list. */
@@ -44,9 +44,9 @@ export interface FoundList {
 export function findList(body: JsonBody, place: ListPlace): FoundList {
 	const found = lookForList(body, place);
 	if (!('problem' in found)) return found;
-	const { path = '', advice } = place;
+	const { path = '', pathOption = 'Items Path' } = place;
 	const details = `The response has the properties: ${shownNames(body)}.`;
-	throw new Failure(found.problem, { path }, { details }, { advice });
+	throw new Failure(found.problem, { path, pathOption }, { details });
 }
 
 /**

@@ -71,8 +71,7 @@ const USERS = {
 	simplify: true,
 	limit: Infinity,
 	option: 'the option Users Pagination',
-	advice:
-		'Set Users Path in Options to the place of the list, such as data.users. User → Get Many shows the response whole, with Simplify off.',
+	pathOption: 'Users Path',
 };
 
 function onlyId({ users, ids }: Directory, email: string): string {
