@@ -61,7 +61,7 @@ function readCodes(): Map<string, string> {
 
 /** Sentences of many descriptions, which docs/errors.md has once. */
 const COMMON =
-	/ *(?:If this keeps happening, (?:contact|ask) your account manager|Nothing was sent(?: for this item)?|Nothing but the list was requested for this item)\./g;
+	/ *(?:If this keeps happening, (?:contact|ask) your account manager|Nothing was sent(?: for this item)?|To see the whole response, use Get Many with Simplify off, without Pagination|Nothing but the list was requested for this item)\./g;
 
 /** Returns a text with `…` in place of its values, and without the brackets of what some writes leave out. */
 const shown = (text: string) => text.replace(/(\{\w+\})+/g, '…').replace(/[[\]]/g, '');

@@ -1,7 +1,8 @@
-const SET_LIST_PATH = '{advice} The response has the properties: {properties}.';
+const SET_LIST_PATH =
+	'Set {pathOption} in Options to the place of the list, such as data.users. To see the whole response, use Get Many with Simplify off, without Pagination.';
 
 const SET_FILE_PATH =
-	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url. The response has the properties: {properties}.";
+	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url.";
 
 const REPORTED = 'The service reported: {words}';
 
@@ -59,7 +60,7 @@ export const FAILURES = {
 	],
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
-		'Send fewer requests at a time, for example with Batching in Request Options, and try again later.',
+		"[Try again later.] For several items, lower Max Parallel Requests in Options, or set Batching in Request Options on the node's Settings tab.",
 	],
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
 	'service.unavailable': [
@@ -74,7 +75,7 @@ export const FAILURES = {
 	'service.unexpectedStatus': ['Expected HTTP 200, got {status}', CHECK_CONNECTION],
 
 	'response.empty': ['The service sent an empty response', LATER],
-	'response.webPage': ['A web page was received in place of JSON', CHECK_CONNECTION],
+	'response.webPage': ['A web page was received in place of {what}', CHECK_CONNECTION],
 	'response.notJson': ['The response is not JSON', CHECK_CONNECTION],
 	'response.characters': [
 		"The response's characters can't be read",
@@ -320,6 +321,10 @@ export const FAILURES = {
 	'picker.none': [
 		'The service returned no {list}',
 		"There may be none yet. Otherwise, check that the credential's Private Key belongs to the right account.",
+	],
+	'picker.noList': [
+		'The response has no list of {list}',
+		'The response has the properties: {names}. Switch this field to By ID, and enter the ID.',
 	],
 	'picker.withoutIds': [
 		'The {list} that the service returned have no ID to pick them by',

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 import { byId, customSend, getToken, upgrade, userGet } from '../support/parameters.mts';
-import { json } from '../support/rawServer.mts';
+import { http, json } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
 /** Errors of items whose answer is no success. The meaning of each answer: test/unit/judge.test.mts. */
@@ -77,27 +77,39 @@ test.each<[string, object, own: object, message: string]>([
 	expect(requests).toHaveLength(all.length);
 });
 
-test('a gateway that refuses an upgrade frees the item for a retry', async () => {
-	answer = json({ fault: { faultstring: 'Invalid ApiKey', detail: { errorcode: 'v2' } } }, 401);
-	const { failures } = await run(upgrade, { node: { onError: 'continueErrorOutput' } });
-	expect(failures).toMatchObject([{ outcome: 'refused', id: 'service.keyRefused' }]);
+const FAULT = { fault: { faultstring: 'Invalid ApiKey', detail: { errorcode: 'v2' } } };
+const NO_TEXT = { 'Content-Type': 'application/pdf; charset=binary' };
+test.each<[what: string, answer: string, outcome: string, id: string]>([
+	['an envelope of a gateway', json(FAULT, 401), 'refused', 'service.keyRefused'],
+	['a body that is no text', http(404, NO_TEXT, '%PDF'), 'refused', 'service.notFound'],
+	['a body that is no text', http(500, NO_TEXT, '%PDF'), 'unknown', 'service.internalError'],
+	['a token', json(SUCCESS, 403), 'unknown', 'service.keyRefused'],
+	['a token', json({ token: SUCCESS.token }, 429), 'refused', 'service.tooManyRequests'],
+	['a token', http(500, {}, 'access_token=a-token'), 'unknown', 'service.internalError'],
+	// What follows the first 64 KB is not read. It may be the status "success".
+	['70 KB', json({ a: 'x'.repeat(7e4), ...SUCCESS }, 404), 'unknown', 'service.notFound'],
+])('an HTTP error with %s leaves the outcome of its status', async (_, given, outcome, id) => {
+	answer = given;
+	const { failures, log } = await run(getToken, { node: { onError: 'continueErrorOutput' } });
+	expect(failures).toMatchObject([{ outcome, id }]);
+	expect(JSON.stringify(failures) + log).not.toContain('a-token');
 });
 
 /** A megabyte in 1 KB. Several of them are one text, too. */
 const BLANKS = gzipSync(Buffer.alloc(1024 * 1024, ' '));
 
-test('an answer of more than 32 MB, unpacked, is an error, and its connection is closed', async () => {
+test('an answer of more than 16 MB, unpacked, is an error, and its connection is closed', async () => {
 	let closed: Promise<unknown> | undefined;
 	const send = (megabytes: number) => (socket: Socket) => {
 		closed = once(socket, 'close');
 		socket.write('HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n');
 		for (let count = 0; count < megabytes; count++) socket.write(BLANKS);
-		if (megabytes < 32) socket.end(gzipSync('{"status":"success","data":{"id":1}}'));
+		if (megabytes < 16) socket.end(gzipSync('{"status":"success","data":{"id":1}}'));
 	};
-	answer = send(31);
+	answer = send(15);
 	expect((await run(userGet('1'))).items).toEqual([{ id: 1 }]);
-	answer = send(33);
+	answer = send(17);
 	const { error } = await run({ ...userGet('1'), options: { retries: 0 } });
-	expect(error?.message).toBe('The response is longer than 32 MB');
+	expect(error?.message).toBe('The response is longer than 16 MB');
 	await closed;
 });

@@ -18,6 +18,7 @@ const MEGABYTE = 1024 * 1024;
 const NO_FILE = "The file's host sent no file (HTTP 500)";
 const textFrom = (host: string) => `Text was received from ${host} in place of a file`;
 const TEXT = textFrom('the service');
+const PAGE = 'A web page was received in place of a file';
 const HOSTED_TEXT = textFrom("the file's host");
 
 /** A whole response, or what is done with the socket. */
@@ -120,8 +121,9 @@ const ALL: Headers[] = [...NOT_ATTACHED, ATTACHED];
 test.each<[string, message: string, sentAs: Headers[]]>([
 	['Resume not found', TEXT, [typed('text/plain'), typed('Text/CSV;a=b')]],
 	['%PDF-', TEXT, [typed('application/xml'), typed('image/svg+xml')]],
-	['<html>Sign in</html>', 'A web page was received in place of JSON', NOT_ATTACHED],
-	['\ufeff<html>', 'A web page was received in place of JSON', NOT_ATTACHED],
+	['<html>Sign in</html>', PAGE, NOT_ATTACHED],
+	['\ufeff<html>', PAGE, NOT_ATTACHED],
+	['<Error>Expired</Error>', TEXT, NOT_ATTACHED],
 	[`${' '.repeat(4_000)}{"a":1}`, 'The response has no file', NOT_ATTACHED],
 	['[1]', 'The response has no file', NOT_ATTACHED],
 	['{\\rtf1 Ann}', TEXT, NOT_ATTACHED],
@@ -179,10 +181,18 @@ const SECRET =
 const NO_TLS = "No secure connection to the file's host could be made";
 const not200 = (status: number) => `Expected HTTP 200, got ${status}`;
 const at = (Location: string) => () => http(302, { Location });
+/** Redirects to the same host, and from there to another address. */
+const behind =
+	(Location: string): (() => Answer) =>
+	() =>
+	(socket, { index }) =>
+		void socket.end(at(index === 0 ? '/again' : Location)());
 test.each<[string, () => Answer, message: string]>([
 	['data in a link', at('data:application/pdf;base64,AAAA'), NOT_FOLLOWED],
 	['a local file', at('file:///etc/passwd'), NOT_FOLLOWED],
 	['half a link', at('http://'), NOT_FOLLOWED],
+	['ftp behind a redirect', behind('ftp://127.0.0.1/cv.pdf'), NOT_FOLLOWED],
+	['data behind a redirect', behind('data:application/pdf;base64,AAAA'), NOT_FOLLOWED],
 	['a long link', () => json({ url: link(`/${'a'.repeat(8_192)}`) }), NOT_FOLLOWED],
 	['a redirect with the key', () => at(link(`/cv?key=${PRIVATE_KEY}`))(), SECRET],
 	['a link with the key', () => json({ url: link(`/${PRIVATE_KEY.replace('-', '\n-')}`) }), SECRET],
@@ -223,9 +233,9 @@ const unfinished =
 	};
 
 test.each<[string, number, Headers, messages: string[]]>([
-	['text', 200, {}, ['The response is longer than 32 MB', HOSTED_TEXT]],
-	['an attachment', 200, ATTACHED, Array(2).fill('The response is longer than 32 MB')],
-	['an error', 500, {}, ['The response is longer than 32 MB', NO_FILE]],
+	['text', 200, {}, ['The response is longer than 16 MB', HOSTED_TEXT]],
+	['an attachment', 200, ATTACHED, Array(2).fill('The response is longer than 16 MB')],
+	['an error', 500, {}, ['The service had an internal error (HTTP 500)', NO_FILE]],
 ])('%s without an end is not read to its end', async (_, status, headers, messages) => {
 	for (const [index, message] of messages.entries()) {
 		hosted = unfinished(status, headers, ' '.repeat(33 * MEGABYTE));
@@ -280,7 +290,7 @@ test('half a byte order mark is not taken for the start of a file', async () => 
 		setTimeout(() => socket.write(page.subarray(0, 1)), 50);
 		setTimeout(() => socket.write(page.subarray(1)), 150);
 	};
-	expect(failed(await download())).toBe('A web page was received in place of JSON');
+	expect(failed(await download())).toBe(PAGE);
 });
 
 test('a file that drips after blanks does not end with the timeout', async () => {

@@ -236,7 +236,9 @@ test('Limit ends a list early, in the middle of a page', async () => {
 	expect([items, queries()]).toEqual([records(0, 15), ['page=1', 'page=2']]);
 });
 
-test('without Simplify, each page is an item, but not a last page that is repeated', async () => {
+test('without Simplify, each response is an item, but not a last page that is repeated', async () => {
+	service = () => ({ users: null, total: 5 });
+	expect((await read(undefined, { simplify: false })).items).toEqual([{ users: null, total: 5 }]);
 	service = ({ page: number }, index) => numbered(15)({ page: `${Math.min(+number!, 2)}` }, index);
 	const { items } = await read(page, { simplify: false });
 	const pages = [records(0, 10), records(10, 15)];

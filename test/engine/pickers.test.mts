@@ -105,7 +105,7 @@ test.each<[user: object, name: string, value: string]>([
 const KEY_BACK = { status: 'error', errorCode: 'E-1', errorMessage: `bad key ${PRIVATE_KEY}` };
 const WITHOUT_IDS = 'The users that the service returned have no ID to pick them by';
 const BY_ID =
-	'Switch this field to By ID, and enter the ID. The response has the properties: status.';
+	'The response has the properties: status. Switch this field to By ID, and enter the ID.';
 test.each<[string, unknown, message: string, description: string, httpCode?: string]>([
 	['no users', { data: [] }, 'The service returned no users', "credential's Private Key"],
 	['records without an ID', { data: [{ email: 'a@b', age: 7 }] }, WITHOUT_IDS, ': email, age.'],

@@ -6,9 +6,13 @@ import { useRawService } from '../support/service.mts';
 /** Without TLS, the private key stays on this machine. A refusal by a proxy is not the service's. */
 
 const SUCCESS = { status: 'success', data: { id: 1, plan_id: 'pro' } };
+const RESET = 'reset';
 let refusal: string | undefined;
 const service = useRawService(() => SUCCESS);
-const proxy = useRawService(() => refusal ?? SUCCESS);
+const proxy = useRawService((_, socket) => {
+	if (refusal === RESET) return void socket.resetAndDestroy();
+	return refusal ?? SUCCESS;
+});
 const proxyUrl = () => proxy.credential().baseUrl.replace('/v1', '');
 afterEach(() => {
 	refusal = undefined;
@@ -70,18 +74,14 @@ test("the key of a service without TLS does not reach n8n's own proxy on another
 	expect(failures).toMatchObject([{ id: 'network.notConnected', code: 'EINVAL' }]);
 });
 
+const REFUSED = http(407, { 'Proxy-Authenticate': 'Basic' }, '');
 test.each([
-	['read', undefined, undefined],
-	['write', planUpgrade, 'refused'],
-])('HTTP 407 for a %s comes from the proxy, and nothing was sent', async (_, given, outcome) => {
-	refusal = http(407, { 'Proxy-Authenticate': 'Basic' }, '');
+	['a 407', 'read', undefined, REFUSED, { id: 'network.proxyRefused', httpStatus: 407 }],
+	['a 407', 'write', planUpgrade, REFUSED, { id: 'network.proxyRefused', outcome: 'refused' }],
+	['a reset', 'write', planUpgrade, RESET, { id: 'network.lost', outcome: 'refused' }],
+])('%s of the proxy proves that a %s was not sent', async (...[, , given, answer, failure]) => {
+	refusal = answer;
 	const items = [{ proxy: proxyUrl() }];
 	const { failures } = await run(items, given as never, 'https://service.example.com/v1');
-	expect(failures).toEqual([
-		expect.objectContaining({
-			id: 'network.proxyRefused',
-			httpStatus: 407,
-			...(outcome && { outcome }),
-		}),
-	]);
+	expect(failures).toMatchObject([failure]);
 });

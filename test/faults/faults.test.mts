@@ -89,6 +89,7 @@ const faults: Array<[name: string, Outcomes, Answer, timeout?: number]> = [
 	['204', UNEXPECTED, noContent],
 	['302 to another host', ELSEWHERE, elsewhere],
 	['401', REFUSED, always(http(401, {}))],
+	['499', odd('The service rejected the request'), always(http(499, {}))],
 	['429', all(3, TOO_MANY), always(http(429, {}))],
 	// The pause takes nothing from the time of the next attempt.
 	['429 with Retry-After, then a success', all(2, 'success'), once(later('1')), 800],

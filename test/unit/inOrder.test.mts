@@ -2,15 +2,19 @@ import { runInOrder } from '../../nodes/ResumeManagement/run/gate.ts';
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-test('a turn of the event loop comes between two starts', async () => {
+test.each([
+	['long', 6, [0, 1, 2, 3]],
+	['short', 0, [0, 0, 0, 0]],
+])('a turn of the event loop comes after %s work', async (_, work, expected) => {
 	let turns = 0;
 	const before: number[] = [];
-	await runInOrder(5, { limit: 5 }, async () => {
+	await runInOrder(4, { limit: 4 }, async () => {
 		before.push(turns);
 		setImmediate(() => turns++);
+		for (const end = Date.now() + work; Date.now() < end;);
 		await pause(20);
 	});
-	expect(before).toEqual([0, 1, 2, 3, 4]);
+	expect(before).toEqual(expected);
 });
 
 test('nothing is started after a failure, and the first in item order is thrown', async () => {
@@ -24,15 +28,18 @@ test('nothing is started after a failure, and the first in item order is thrown'
 	expect(started).toEqual([0, 1, 2]);
 });
 
-test('nothing is started once the signal is aborted', async () => {
-	const controller = new AbortController();
-	const started: number[] = [];
-	const run = runInOrder(10, { limit: 1, signal: controller.signal }, async (index) => {
-		started.push(index);
-		if (index === 2) controller.abort();
-	});
-	await expect(run).rejects.toThrow('cancelled');
-	expect(started).toEqual([0, 1, 2]);
+test('nothing is started once the signal is aborted, and a run that was done stays done', async () => {
+	for (const count of [10, 3]) {
+		const controller = new AbortController();
+		const started: number[] = [];
+		const run = runInOrder(count, { limit: 1, signal: controller.signal }, async (index) => {
+			started.push(index);
+			if (index === 2) controller.abort();
+		});
+		if (count > 3) await expect(run).rejects.toThrow('cancelled');
+		else await run;
+		expect(started).toEqual([0, 1, 2]);
+	}
 });
 
 test('at most a batch is started each interval', async () => {

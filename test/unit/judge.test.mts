@@ -13,7 +13,7 @@ const LOCKED = error('user-9', 'user is locked');
 const TWO_WAYS = { status: 'success', errorCode: 'plan-upgrade-2' };
 const SENTENCE = 'error code: connect-01, please contact administrator';
 const PAGE = '<!DOCTYPE html><html><body>Bad gateway</body></html>';
-const IN_PAGE = 'with a web page in place of JSON';
+const XML = '<Error><Code>AccessDenied</Code></Error>';
 const REDIRECTED =
 	'The service redirected the request, which was not followed to keep the key safe';
 const KEY_REFUSED = 'The service did not accept the private key';
@@ -52,12 +52,13 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[418, '', `${REJECTED} (HTTP 418)`, REFUSED],
 	[304, '', 'Expected HTTP 200, got 304'],
 	[500, { oops: true }, 'The service had an internal error (HTTP 500)', TRANSIENT],
-	[500, PAGE, `The service had an internal error (HTTP 500, ${IN_PAGE})`, TRANSIENT],
-	[502, PAGE, `The service is not available (HTTP 502, ${IN_PAGE})`, TRANSIENT],
+	[500, PAGE, `The service had an internal error (HTTP 500, with a web page)`, TRANSIENT],
+	[502, PAGE, `The service is not available (HTTP 502, with a web page)`, TRANSIENT],
 	[200, PAGE, 'A web page was received in place of JSON'],
 	[200, 'hello', 'The response is not JSON'],
 	[200, '', 'The service sent an empty response'],
-	[200, '<?xml version="1.0"?><a/>', 'The response is not JSON'],
+	[403, XML, `${KEY_REFUSED} (HTTP 403)`, REFUSED],
+	[200, `<?xml version="1.0"?>${XML}`, 'The response is not JSON'],
 ])('HTTP %d with %j is an error', (statusCode, body, message, ...[facts]) => {
 	let failure: unknown;
 	try {

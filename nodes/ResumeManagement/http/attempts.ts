@@ -1,9 +1,10 @@
-import { type IDataObject, sleep } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
+import { pause } from '../../shared/pause';
 
 export interface Attempts {
-	/** How often a request may be repeated. */
+	/** Attempts after the first one. */
 	retries: number;
 	write: boolean;
 	/** Aborted when the execution is cancelled. */
@@ -38,8 +39,8 @@ export async function withRetries<T>(
 }
 
 /**
- * Whether the node may send the same request again by itself. The one place that decides this: the request may succeed
- * then and, for a write, the service certainly did nothing, and nobody has to act first.
+ * Decides whether the node sends the same request again by itself: the request may succeed then and, for a write, the
+ * service provably did nothing, and nobody has to act first. No other place decides this.
  */
 function mayRepeat(error: unknown, write: boolean): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
@@ -63,14 +64,4 @@ function readRetryAfter(headers: IDataObject): number | undefined {
 		? Date.parse(value) - (Date.parse(String(headers.date)) || Date.now())
 		: seconds * 1000;
 	return milliseconds > 0 && Number.isFinite(milliseconds) ? milliseconds : undefined;
-}
-
-/** Waits so many milliseconds, or until the signal is aborted. */
-export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
-	if (signal?.aborted) return;
-	let end = () => {};
-	const aborted = new Promise<void>((resolve) => (end = resolve));
-	signal?.addEventListener('abort', end, { once: true });
-	await Promise.race([sleep(milliseconds), aborted]);
-	signal?.removeEventListener('abort', end);
 }

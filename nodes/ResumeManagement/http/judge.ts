@@ -13,8 +13,10 @@ export type Unconfirmed = (body: JsonBody) => string | undefined;
 /** An HTTP response of the service. */
 export interface ParsedResponse {
 	statusCode: number;
-	/** Parsed if it was JSON, else a text; without secrets. */
+	/** Parsed if it was JSON, else its text; without secrets. */
 	body: unknown;
+	/** The body goes on after what was read of it. */
+	isTruncated?: boolean;
 }
 
 /** Codes that the specification names (§7.2 and §7.3). */
@@ -41,7 +43,7 @@ const [LONGEST_CODE, LONGEST_TEXT] = [200, 1_000];
  */
 export function judge(response: ParsedResponse, unconfirmed?: Unconfirmed): JsonBody {
 	const { statusCode, body } = response;
-	if (reportsError(body)) throw serviceFailure(body, statusCode);
+	if (reportsError(body)) throw serviceFailure(body, response);
 	if (statusCode !== 200) throw httpFailure(response);
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
 	const reason = unconfirmed?.(body as JsonBody);
@@ -61,7 +63,7 @@ export function unconfirmedByStatus(body: JsonBody): string | undefined {
 /** Values of `errorCode` that stand for no error. */
 const NO_ERROR = ['', '0', 'false'];
 
-/** Whether a body reports an error: by its status, in any case of letters, or by a code alone. */
+/** Checks whether a body reports an error: by its status, in any case of letters, or by a code alone. */
 export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
 	return hasStatus(body, 'error') || !NO_ERROR.includes(String(body.errorCode ?? ''));
@@ -71,19 +73,22 @@ function hasStatus({ status }: IDataObject, name: 'success' | 'error'): boolean 
 	return toText(status, LONGEST_CODE).toLowerCase() === name;
 }
 
+/** HTTP statuses of gateways that stopped waiting, or whose caller did, while the service may still be at work. */
+const STOPPED_WAITING = [408, 499];
+
 /**
- * Whether a response proves that nothing was done: HTTP 4xx, but for 408, which a gateway may send while the service is
- * still at work; or HTTP 200 with the status "error". A 500 is the service's own failure, which its body does not
- * undo (§7.1).
+ * Checks whether a response proves that nothing was done: HTTP 4xx or, with HTTP 200, the status "error". HTTP 500 is
+ * never a refusal, whatever its body (§7.1). The rest of a truncated body may hold the status "success".
  */
-function isRefusal({ statusCode, body }: ParsedResponse): boolean {
-	if (isObject(body) && hasStatus(body, 'success')) return false;
+function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
+	if (isTruncated || (isObject(body) && hasStatus(body, 'success'))) return false;
 	if (statusCode === 200) return isObject(body) && body.status === 'error';
-	return statusCode >= 400 && statusCode < 500 && statusCode !== 408;
+	return statusCode >= 400 && statusCode < 500 && !STOPPED_WAITING.includes(statusCode);
 }
 
 /** Returns the failure for an envelope that reports an error. */
-function serviceFailure(body: IDataObject, httpStatus: number): Failure {
+function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
+	const { statusCode: httpStatus } = response;
 	const given = toText(body.errorCode, LONGEST_TEXT);
 	// The connect operation wraps its code in a sentence (§2, rule 5).
 	const code = (/error code:\s*([^\s,]+)/i.exec(given)?.[1] ?? given).slice(0, LONGEST_CODE);
@@ -100,7 +105,7 @@ function serviceFailure(body: IDataObject, httpStatus: number): Failure {
 		{
 			code: code || undefined,
 			httpStatus,
-			mayHaveHappened: !isRefusal({ statusCode: httpStatus, body }),
+			mayHaveHappened: !isRefusal(response),
 			transient: TRANSIENT.includes(httpStatus),
 			onHold: known?.onHold,
 		},
@@ -110,7 +115,7 @@ function serviceFailure(body: IDataObject, httpStatus: number): Failure {
 /** Returns the failure for a response with another status than 200 and without an envelope. */
 function httpFailure(response: ParsedResponse): Failure {
 	const { statusCode, body } = response;
-	const page = looksLikeHtml(body) ? ', with a web page in place of JSON' : '';
+	const page = looksLikeHtml(body) ? ', with a web page' : '';
 	return new Failure(
 		idOfStatus(statusCode),
 		{ status: statusCode, page },
@@ -138,11 +143,14 @@ function idOfStatus(statusCode: number): FailureId {
 function unreadable(body: unknown): Failure {
 	const isEmpty = body === undefined || body === null || body === '';
 	const id = looksLikeHtml(body) ? 'response.webPage' : 'response.notJson';
-	return new Failure(isEmpty ? 'response.empty' : id, {}, { httpStatus: 200 });
+	return new Failure(isEmpty ? 'response.empty' : id, { what: 'JSON' }, { httpStatus: 200 });
 }
 
+/** Begins with markup, and names HTML soon: other markup is XML. */
+const HTML = /^\s{0,1000}<([^]{0,1000}<)?(!doctype\s+html|html)\b/i;
+
 export function looksLikeHtml(body: unknown): boolean {
-	return typeof body === 'string' && /^\s{0,1000}<(?!\?xml)/.test(body);
+	return typeof body === 'string' && HTML.test(body);
 }
 
 function toText(value: unknown, longest: number): string {

@@ -20,6 +20,8 @@ const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 	[/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'network.timeout', true],
 	[/^(HPE_|Z_)/, 'network.garbled', true],
 	[/^ERR_FR_TOO_MANY_REDIRECTS$/, 'file.redirects', false],
+	// A redirect to another address than http or https (follow-redirects/index.js).
+	[/^ERR_FR_REDIRECTION_FAILURE$/, 'file.badLink', false],
 	[/^ERR_CANCELED$/, 'network.cancelled', false],
 	[/^/, 'network.lost', true],
 ];
@@ -74,14 +76,14 @@ interface Cause {
 }
 
 /**
- * Whether an error proves that nothing of the request was sent. Over TLS, `secureConnecting` of the socket stays true
- * until the certificate is accepted (lib/internal/tls/wrap.js of Node.js), and the request is written only then.
+ * Checks whether an error proves that nothing of the request was sent. Over TLS, `secureConnecting` of the socket stays
+ * true until the certificate is accepted (lib/internal/tls/wrap.js of Node.js), and the request is written only then.
  */
 function isBeforeSending({ name, code, httpCode, syscall, request }: Cause): boolean {
 	return (
 		CALLS_BEFORE_SENDING.includes(String(syscall)) ||
 		[name, code, httpCode].some((one) => CODES_BEFORE_SENDING.test(String(one))) ||
-		// No socket was assigned: a proxy did not connect.
+		// No socket was assigned: a proxy ended the connection in place of opening a tunnel.
 		request?.socket === null ||
 		request?.socket?.connecting === true ||
 		request?.socket?.secureConnecting === true

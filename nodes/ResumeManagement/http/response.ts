@@ -14,15 +14,17 @@ import {
 import { networkFailure } from './networkFailure';
 import {
 	type Connection,
-	discard,
 	exchange,
 	type HttpRequest,
 	type HttpResponse,
 	type Sender,
 } from './send';
 
-/** Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it is parsed. */
-const LONGEST_BODY = 32 * 1024 * 1024;
+/** Bytes, unpacked, of a response that is not a file: n8n holds it in memory, and waits while it is parsed. */
+const LONGEST_BODY = 16 * 1024 * 1024;
+
+/** Bytes, unpacked, that are read of an HTTP error: a run may hold one for each of its open requests. */
+const LONGEST_ERROR = 64 * 1024;
 
 /** Characters of a response that an error shows. */
 const EXCERPT = 200;
@@ -51,7 +53,7 @@ export async function requestJson(
 }
 
 /**
- * Reads a response whole, hides the secrets in it, and judges it.
+ * Reads a response, hides the secrets in it, and judges it.
  * @throws Failure
  */
 export async function readJson(
@@ -60,18 +62,21 @@ export async function readJson(
 	unconfirmed?: Unconfirmed,
 ): Promise<JsonBody> {
 	const { statusCode, headers } = received;
-	const bytes = await readWhole(received, connection);
-	return await oneAtATime(bytes.length, () => {
+	const isOk = statusCode === 200;
+	const { bytes, isTruncated } = isOk
+		? { bytes: await readWhole(received, connection), isTruncated: false }
+		: await readStart(received, connection, LONGEST_ERROR);
+	return await parseInQueue(bytes.length, () => {
 		const text = decodeText(bytes, headers['content-type']);
-		if (text === undefined && statusCode === 200) {
+		if (text === undefined && isOk) {
 			throw new Failure('response.characters', {}, { httpStatus: 200 });
 		}
 		const parsed = parseJson(text ?? '');
-		if ('problem' in parsed && parsed.problem !== 'notJson' && statusCode === 200) {
+		if ('problem' in parsed && parsed.problem !== 'notJson' && isOk) {
 			throw new Failure(`response.${parsed.problem}`, {}, { httpStatus: statusCode });
 		}
-		const value = 'value' in parsed ? parsed.value : text;
-		const shown = { statusCode, body: hideSecrets(value, connection.secrets) };
+		const value = 'value' in parsed ? parsed.value : (text ?? '');
+		const shown = { statusCode, body: hideSecrets(value, connection.secrets), isTruncated };
 		try {
 			return judge(shown, unconfirmed);
 		} catch (error) {
@@ -90,7 +95,7 @@ const TURN = 5;
 let afterLong: Promise<unknown> = Promise.resolve();
 
 /** Parses long responses one at a time, of all runs, so that n8n can handle other requests in between. */
-async function oneAtATime<T>(length: number, parse: () => T): Promise<T> {
+async function parseInQueue<T>(length: number, parse: () => T): Promise<T> {
 	if (length < LONG_BODY) return parse();
 	const parsed = afterLong.then(parse);
 	afterLong = parsed.catch(() => {}).then(async () => await sleep(TURN));
@@ -101,10 +106,23 @@ async function oneAtATime<T>(length: number, parse: () => T): Promise<T> {
  * Reads a body whole.
  * @throws Failure
  */
-export async function readWhole(
-	{ statusCode, body }: HttpResponse,
+export async function readWhole(received: HttpResponse, connection: Connection): Promise<Buffer> {
+	const { bytes, isTruncated } = await readStart(received, connection, LONGEST_BODY);
+	if (!isTruncated) return bytes;
+	const megabytes = LONGEST_BODY / 1024 / 1024;
+	const facts = { httpStatus: received.statusCode };
+	throw new Failure('response.tooLong', { megabytes }, facts);
+}
+
+/**
+ * Reads a body up to so many bytes, and ends its request there.
+ * @throws Failure
+ */
+async function readStart(
+	{ body }: HttpResponse,
 	connection: Connection,
-): Promise<Buffer> {
+	longest: number,
+): Promise<{ bytes: Buffer; isTruncated: boolean }> {
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	let pausedAt = 0;
@@ -112,33 +130,30 @@ export async function readWhole(
 		for await (const chunk of body as AsyncIterable<Uint8Array>) {
 			chunks.push(chunk);
 			length += chunk.length;
-			if (length > LONGEST_BODY) break;
+			// Leaving the loop destroys the stream, which closes its connection.
+			if (length > longest) break;
 			if (length - pausedAt < LONG_BODY) continue;
-			// Else Node.js reads all that has come of all responses in one turn of its event loop.
+			// Without a pause, Node.js reads all that has come of all responses in one turn of its event loop.
 			pausedAt = length;
 			await sleep(0);
 		}
 	} catch (error) {
 		throw networkFailure(error, connection.signal, connection.host);
 	}
-	if (length <= LONGEST_BODY) return Buffer.concat(chunks);
-	discard(body, connection.abort);
-	const megabytes = LONGEST_BODY / 1024 / 1024;
-	throw new Failure('response.tooLong', { megabytes }, { httpStatus: statusCode });
+	return { bytes: Buffer.concat(chunks).subarray(0, longest), isTruncated: length > longest };
 }
+
+/** Words of a body that may hold a user token, whatever its form and its HTTP status. */
+const MAY_HOLD_TOKEN = /token|success/i;
 
 /**
  * Adds the start of an HTTP error's body, unless the failure has the service's words already, or the body is a web
- * page. Responses with other statuses are not shown: they may hold a user token.
+ * page or may hold a user token.
  */
 function withExcerpt(error: unknown, { statusCode, body }: ParsedResponse): unknown {
 	const isShown = statusCode >= 400 && !looksLikeHtml(body);
 	if (!(error instanceof Failure) || !isShown || 'words' in error.values) return error;
-	const text = typeof body === 'string' ? body : JSON.stringify(body);
-	const excerpt = text
-		.slice(0, 10 * EXCERPT)
-		.trim()
-		.slice(0, EXCERPT);
-	if (excerpt === '') return error;
-	return error.with({ details: `The response began: ${excerpt}` });
+	const text = typeof body === 'string' ? body.trim() : JSON.stringify(body);
+	if (text === '' || MAY_HOLD_TOKEN.test(text)) return error;
+	return error.with({ details: `The response began: ${text.slice(0, EXCERPT)}` });
 }

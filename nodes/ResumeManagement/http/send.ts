@@ -48,11 +48,11 @@ export interface HttpRequest {
 	query?: IDataObject;
 	/** JSON. */
 	body?: string;
-	/** Whether the service changes something. */
+	/** The service changes something. */
 	write: boolean;
-	/** How often the request may be repeated, if it can't be carried out twice. */
+	/** Attempts after the first one, if the request can't be carried out twice. */
 	retries: number;
-	/** Whether a file is asked for. */
+	/** A file is requested. */
 	file: boolean;
 	/** The item's Request Options. */
 	http: HttpSettings;
@@ -150,7 +150,8 @@ export function limitTime(abort: AbortController, milliseconds: number): () => v
 
 /**
  * Sends one request with the private key, and follows no redirect. The body is a stream: if n8n read the body of a 401
- * itself and failed, it would sign in and send the request again (n8n-core's httpRequestWithAuthentication).
+ * itself and failed, it would sign in and send the request again (`httpRequestWithAuthentication` in
+ * n8n-core's request-helper-functions.ts).
  * @throws Failure if no response began
  */
 async function send(
@@ -164,7 +165,7 @@ async function send(
 		method,
 		url,
 		...(query && { qs: query }),
-		// As a text, since n8n's client sends no body for an empty object.
+		// A string, since n8n's client sends no body for an empty object.
 		...(body !== undefined && { body }),
 		...(file && { headers: UNPACKED }),
 		...STREAMED,
@@ -195,7 +196,10 @@ export const STREAMED = {
 	ignoreHttpStatusErrors: true,
 } as const;
 
-/** Headers for files: n8n's client takes a compressed body that breaks off for a whole one (`finishFlush` of axios). */
+/**
+ * Headers for files: n8n's client treats a truncated compressed body as complete (`finishFlush` in
+ * lib/adapters/http.js of axios).
+ */
 export const UNPACKED = { 'Accept-Encoding': 'identity' };
 
 /** Ends a request whose body is not needed. */

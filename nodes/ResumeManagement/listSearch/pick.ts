@@ -10,7 +10,7 @@ import { ParameterReader } from '../../shared/parameters';
 import { requestJson } from '../http/response';
 import { readCredential } from '../http/credential';
 import { resumeId } from '../operations/fields';
-import { findList } from '../output/list';
+import { lookForList } from '../output/list';
 import { idOf, textsNamed } from '../output/records';
 
 /** Name of a list to pick from. */
@@ -57,12 +57,14 @@ async function findOptions(
 	const http = { timeout: TIMEOUT };
 	const request = { method: 'GET', path, write: false, retries: 0, file: false, http } as const;
 	const { body } = await requestJson({ context }, credential, request);
-	const { elements } = findList(body, { name: list, advice: ENTER_ID });
-	if (elements.length === 0) throw new Failure('picker.none', { list });
-	const options = elements.flatMap((element) => toOption(element, list));
+	const found = lookForList(body, { name: list });
+	if ('problem' in found) throw new Failure('picker.noList', { list, names: shownNames(body) });
+	const { records } = found;
+	if (records.length === 0) throw new Failure('picker.none', { list });
+	const options = records.flatMap((record) => toOption(record, list));
 	if (options.length > 0) return options;
 	const properties = idNames(list).join(', ');
-	throw new Failure('picker.withoutIds', { list, properties, names: shownNames(elements[0]) });
+	throw new Failure('picker.withoutIds', { list, properties, names: shownNames(records[0]) });
 }
 
 /** @throws Failure if no user is picked yet: the service lists the resumes of one user only */
@@ -71,8 +73,6 @@ function resumesPath(context: ILoadOptionsFunctions): string {
 	if (!userId) throw new Failure('picker.noUser');
 	return `/user/${new ParameterReader(resumeId, () => userId).id('listUserId')}/resumes`;
 }
-
-const ENTER_ID = 'Switch this field to By ID, and enter the ID.';
 
 function toOption(record: unknown, list: PickerList): INodeListSearchItems[] {
 	const value = idOf(record, list);

@@ -150,8 +150,8 @@ const maxParallelRequests: INodeProperties = {
 	name: 'maxParallelRequests',
 	type: 'number',
 	typeOptions: { minValue: 1 },
-	default: 32,
-	description: 'How many items to request side by side',
+	default: 64,
+	description: 'How many items to request at the same time',
 };
 
 export const queryParameters: INodeProperties = {

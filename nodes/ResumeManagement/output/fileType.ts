@@ -15,7 +15,7 @@ export function readMimeType(headers: IDataObject): string {
 }
 
 /**
- * Whether a response is markup, JSON or plain text, which services also send in place of a file.
+ * Checks whether a response is markup, JSON or plain text, which services also send in place of a file.
  * @param start its first characters without blanks; '' if there are none
  */
 export function isText(start: string, mimeType = ''): boolean {
@@ -74,5 +74,6 @@ function plainText(text: string): Located | undefined {
 function noFile(id: FailureId, body: JsonBody, path = ''): Failure {
 	const { data } = isObject(body) ? body : {};
 	const properties = shownNames(body) + (isObject(data) ? `; in data: ${shownNames(data)}` : '');
-	return new Failure(id, { path, properties }, { httpStatus: 200 });
+	const details = `The response has the properties: ${properties}.`;
+	return new Failure(id, { path }, { httpStatus: 200, details });
 }

@@ -22,7 +22,7 @@ export type Result =
 /** The list of one item, from all of its responses. */
 export interface List {
 	bodies: JsonBody[];
-	elements: unknown[];
+	records: unknown[];
 	/** For the user, if the list may not be whole. */
 	hint?: string;
 }
@@ -34,7 +34,7 @@ export function shape(result: Result): INodeExecutionData[] {
 			return [recordItem(result.body, result.settings)];
 		case 'list': {
 			const { list, settings } = result;
-			const values = settings.simplify ? list.elements.slice(0, settings.limit) : list.bodies;
+			const values = settings.simplify ? list.records.slice(0, settings.limit) : list.bodies;
 			return values.map((value) => toItem(value, settings.fields));
 		}
 		case 'json':
@@ -73,8 +73,8 @@ function toRecord(value: unknown): IDataObject {
 }
 
 /**
- * Whether n8n would replace a record (`normalizeNodeErrors` in n8n-core's workflow-execute.ts), or move it to the error
- * output (`handleNodeErrorOutput` there).
+ * Checks whether n8n would replace a record (`normalizeNodeErrors` in n8n-core's workflow-execute.ts), or move it to
+ * the error output (`handleNodeErrorOutput` there).
  */
 function looksFailed(record: IDataObject): boolean {
 	if ('$error' in record && '$json' in record) return true;

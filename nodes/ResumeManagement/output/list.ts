@@ -18,10 +18,10 @@ export interface ListPlace {
 	path?: string;
 	/** Name of the list: the last word of its address, such as `users`. */
 	name: string;
-	/** Whether a list in another place does not count: a wrong list could mean another person. */
+	/** Ignores lists in other places: a wrong list could mean another person. */
 	onlyByName?: boolean;
-	/** Tells the user what to do if the list is not found. */
-	advice: string;
+	/** Name of the option for its path, Items Path by default. */
+	pathOption?: string;
 }
 
 /** Settings of an item for reading its list. */
@@ -37,15 +37,16 @@ export interface ListSettings extends ListPlace {
 export interface FoundList {
 	/** '' for the response itself. */
 	path: string;
-	elements: unknown[];
+	records: unknown[];
 }
 
 /** @throws Failure if there is no list, or if several may be meant */
 export function findList(body: JsonBody, place: ListPlace): FoundList {
 	const found = lookForList(body, place);
 	if (!('problem' in found)) return found;
-	const { path = '', advice } = place;
-	throw new Failure(found.problem, { path, advice, properties: shownNames(body) });
+	const { path = '', pathOption = 'Items Path' } = place;
+	const details = `The response has the properties: ${shownNames(body)}.`;
+	throw new Failure(found.problem, { path, pathOption }, { details });
 }
 
 /**
@@ -58,21 +59,21 @@ export function lookForList(
 	{ path, name, onlyByName }: ListPlace,
 ): FoundList | { problem: FailureId } {
 	if (path !== undefined) {
-		const elements = path === '' ? body : valueAt(body, path);
-		return Array.isArray(elements) ? { path, elements } : { problem: 'list.notAtPath' };
+		const records = path === '' ? body : valueAt(body, path);
+		return Array.isArray(records) ? { path, records } : { problem: 'list.notAtPath' };
 	}
-	if (Array.isArray(body)) return { path: '', elements: body };
+	if (Array.isArray(body)) return { path: '', records: body };
 	const lists = [...listsIn(body, ''), ...listsIn(body.data, 'data.')];
 	const named = lists.filter((list) => list.path === 'data' || plainName(list.property) === name);
-	// Whether a named place holds something else: `null`, or an object without any list.
+	// A named place holds something else: `null`, or an object without any list.
 	const hasOther =
 		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
 		(body.data !== undefined && !lists.some((list) => list.path.startsWith('data.')));
 	const candidates = named.length > 0 || onlyByName || hasOther ? named : lists;
 	const [list, ...others] = candidates;
 	if (!list) return { problem: 'list.none' };
-	const isSame = ({ elements }: FoundList) =>
-		named.length > 0 && JSON.stringify(elements) === JSON.stringify(list.elements);
+	const isSame = ({ records }: FoundList) =>
+		named.length > 0 && JSON.stringify(records) === JSON.stringify(list.records);
 	return others.every(isSame) ? list : { problem: 'list.several' };
 }
 
@@ -82,15 +83,15 @@ function listsIn(value: unknown, prefix: string): Array<FoundList & { property: 
 	return properties.map((property) => ({
 		path: prefix + property,
 		property,
-		elements: value[property] as unknown[],
+		records: value[property] as unknown[],
 	}));
 }
 
 /** Signs in a response that its list has more records. */
 export interface Signs {
-	/** Whether a flag promises more records; undefined without a flag. */
+	/** A flag promises more records; undefined without a flag. */
 	flag?: boolean;
-	/** Whether a link or a cursor leads to another page. */
+	/** A link or a cursor leads to another page. */
 	link: boolean;
 	/** Number of records in the whole list; 0 if the response does not tell. */
 	total: number;
@@ -114,7 +115,7 @@ export function signsOf({ body, headers }: JsonResponse): Signs {
 /** Values of a flag or a link that mean that there is no more. */
 const NO: unknown[] = [null, '', false, 'false', 0, '0'];
 
-/** Whether there are more records than these. A flag beats a link, and so does a total that is reached. */
+/** Checks whether there are more records than these. Flags win over links, and so does a total that is reached. */
 export function isMore({ flag, link, total }: Signs, count: number): boolean {
 	return total > count || (flag ?? (link && total !== count));
 }

@@ -6,8 +6,8 @@ import { idNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 
 /**
- * Returns an address in the form that addresses are compared in. Only A to Z become small: other letters, such as
- * the Kelvin sign, would become those of another address.
+ * Returns an address in the form that addresses are compared in. Lower-case A–Z only: Unicode folding could match
+ * another address.
  */
 export function plainEmail(email: string): string {
 	return email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -31,7 +31,7 @@ function idsOf(record: unknown, list: string): string[] {
 	return ids.length === values.length ? [...new Set(ids)] : [];
 }
 
-/** How pages are told apart. */
+/** Names the position of a page. */
 export type PageMode = 'pageNumber' | 'offset' | 'cursor';
 
 /** Collects the records of a list page by page. */
@@ -44,56 +44,52 @@ export class Records {
 	/** Keys of the records on the last page. */
 	private last = '';
 
-	private readonly list: string;
-
-	private readonly mode: PageMode;
-
 	/** @param list its name, such as `users` */
-	constructor(list: string, mode: PageMode) {
-		this.list = list;
-		this.mode = mode;
-	}
+	constructor(
+		private readonly list: string,
+		private readonly mode: PageMode,
+	) {}
 
 	/**
 	 * Adds the records of a page, without those whose IDs were on an earlier page.
 	 * @returns whether the service repeats the last page of the list
 	 * @throws Failure if a record may come twice, or a page can't be the right one
 	 */
-	add(elements: unknown[], page: number): boolean {
+	add(records: unknown[], page: number): boolean {
 		const before = { count: this.all.length, last: this.last };
-		const keys = this.addNew(elements);
+		const keys = this.addNew(records);
 		this.last = keys.join();
 		for (const key of keys) this.seen.add(key);
 		const hasNews = this.all.length > before.count || this.last !== before.last;
-		if (hasNews || elements.length === 0) return false;
+		if (hasNews || records.length === 0) return false;
 		// Some services send the last page for each page number past it. If the second page is already a
 		// repeated one, the service does not know the parameter. Offsets may count records that the service hides.
 		if (this.mode === 'pageNumber' && page > 2) return true;
 		throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
 	}
 
-	/** @returns the different keys of all elements, sorted */
-	private addNew(elements: unknown[]): string[] {
+	/** @returns the different keys of all records, sorted */
+	private addNew(records: unknown[]): string[] {
 		const page = new Map<string, unknown>();
-		for (const element of elements) {
-			const ids = idsOf(element, this.list);
+		for (const record of records) {
+			const ids = idsOf(record, this.list);
 			const hasId = ids.length > 0;
-			const key = hasId ? JSON.stringify(ids) : hashOf(element);
+			const key = hasId ? JSON.stringify(ids) : hashOf(record);
 			const isKnown = this.seen.has(key);
-			if (hasId && page.has(key) && hashOf(page.get(key)) !== hashOf(element)) {
+			if (hasId && page.has(key) && hashOf(page.get(key)) !== hashOf(record)) {
 				throw new Failure('list.sameId');
 			}
 			// Cursors prove that equal records on two pages are two records.
 			if (isKnown && !hasId && this.mode !== 'cursor') {
 				throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
 			}
-			if (!hasId || !(isKnown || page.has(key))) this.all.push(element);
-			page.set(key, element);
+			if (!hasId || !(isKnown || page.has(key))) this.all.push(record);
+			page.set(key, record);
 		}
 		return [...page.keys()].sort();
 	}
 }
 
-function hashOf(element: unknown): string {
-	return createHash('sha256').update(JSON.stringify(element)).digest('base64');
+function hashOf(record: unknown): string {
+	return createHash('sha256').update(JSON.stringify(record)).digest('base64');
 }

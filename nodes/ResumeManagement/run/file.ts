@@ -1,6 +1,6 @@
 import type { IBinaryKeyData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { Failure, isErrorOfN8n } from '../../shared/failure';
+import { Failure, type FailureId, isErrorOfN8n } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
 import { HIDDEN, hideAndCut, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
 import { readJson, readWhole } from '../http/response';
@@ -38,7 +38,7 @@ export interface StoredFile {
 
 /**
  * Stores the file of a download: the response's own bytes, the target of a redirect or a link, or base64 in JSON.
- * The specification does not show which one the service sends (§4.2).
+ * The specification does not show which of them the service sends (§4.2).
  * @throws Failure
  */
 export async function storeFile(
@@ -56,13 +56,19 @@ export async function storeFile(
 	const opened = await open(received, connection, takesText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
 	const json = await readJson(opened.text, connection).catch((error: unknown) => {
-		const isText = error instanceof Failure && error.id === 'response.notJson';
-		throw isText ? new Failure('file.isText', SERVICE, error.facts) : error;
+		const id = error instanceof Failure && IN_PLACE_OF_FILE.get(error.id);
+		throw id ? new Failure(id, { ...SERVICE, what: 'a file' }, error.facts) : error;
 	});
 	const located = locateFile(json, settings.filePath);
 	if ('link' in located) return await storeLink(located.link, settings, connection);
 	return await store(located.bytes, {}, settings, connection);
 }
+
+/** Failures for text in place of a file, by those for text in place of JSON. */
+const IN_PLACE_OF_FILE = new Map<FailureId, FailureId>([
+	['response.notJson', 'file.isText'],
+	['response.webPage', 'response.webPage'],
+]);
 
 /**
  * Stores the file behind a link. Its host never gets the private key.
@@ -117,7 +123,7 @@ function toAddress(link: string, secrets: Secrets, base?: string): string {
 const LONGEST_BLANK = 4_096;
 
 /**
- * Tells a file from text in its place, such as an error or a link.
+ * Decides whether a response is the file or text in its place, such as an error or a link.
  * @param takesText whether text is a file, unless it reports an error
  */
 async function open(

@@ -1,10 +1,10 @@
 import { sleep } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
-import { pause } from '../http/attempts';
+import { pause } from '../../shared/pause';
 
 export interface Gate {
-	/** How many tasks may run at a time. */
+	/** Tasks that may run at a time. */
 	limit: number;
 	/** Starts at most `size` tasks each `interval` milliseconds. */
 	batch?: { size: number; interval: number };
@@ -12,11 +12,14 @@ export interface Gate {
 	signal?: AbortSignal;
 }
 
+/** Milliseconds of work, such as expressions, after which n8n gets time for other work, such as sending requests. */
+const SLICE = 5;
+
 /**
  * Runs `task` for each index from 0 to `count - 1`, started in order. After a task has thrown, no
  * further one is started.
- * @throws what the task with the lowest index threw, or a Failure if the execution was cancelled, when all that had
- * started have ended
+ * @throws the error of the task with the lowest index, after all that had started have ended; a Failure if the execution
+ * was cancelled before all had started
  */
 export async function runInOrder(
 	count: number,
@@ -33,16 +36,21 @@ export async function runInOrder(
 			.then(() => void running.delete(run));
 		running.add(run);
 	};
-	for (let index = 0; index < count && isOpen(); index++) {
+	let index = 0;
+	let turn = begin;
+	for (; index < count; index++) {
 		const due = batch ? begin + Math.floor(index / batch.size) * batch.interval : 0;
 		if (due > Date.now()) await pause(due - Date.now(), signal);
-		if (isOpen()) start(index);
-		// Lets the request reach its socket before the next item's expressions block n8n. Otherwise all requests would be
-		// sent together, after all expressions.
-		await sleep(0);
+		if (!isOpen()) break;
+		start(index);
+		if (Date.now() - turn >= SLICE) {
+			// A timer of n8n-workflow takes at least 1 ms: one after each item would take longer than most items.
+			await sleep(0);
+			turn = Date.now();
+		}
 		if (running.size >= limit) await Promise.race(running);
 	}
 	await Promise.all(running);
 	if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
-	if (signal?.aborted) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
+	if (index < count) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
 }

@@ -19,7 +19,7 @@ import type { List } from '../output/items';
 /** Number, offset or cursor of a page; undefined for the first page by cursor. */
 type Position = string | number | undefined;
 
-/** How to ask for the pages of a list: the `pagination` option. */
+/** The `pagination` option: how to request the pages of a list. */
 export interface Pagination {
 	mode: PageMode;
 	/** Query parameter that carries the position of a page. */
@@ -48,10 +48,10 @@ export async function readList(
 	if (pagination) return await readPages(pagination, settings, request);
 	const response = await request({});
 	const { body } = response;
-	// Without Simplify, the user gets the response whatever it holds.
 	const found = settings.simplify ? findList(body, settings) : lookForList(body, settings);
-	const elements = 'problem' in found ? [] : found.elements;
-	return checkEnd({ bodies: [body], elements }, signsOf(response), settings);
+	// Without Simplify, the user gets the response whatever it holds.
+	if ('problem' in found) return { bodies: [body], records: [] };
+	return checkEnd({ bodies: [body], records: found.records }, signsOf(response), settings);
 }
 
 /**
@@ -59,7 +59,7 @@ export async function readList(
  * @throws Failure if all records are wanted
  */
 function checkEnd(list: List, signs: Signs, { limit, option }: ListSettings): List {
-	const count = list.elements.length;
+	const count = list.records.length;
 	if (count >= limit || !isMore(signs, count)) return list;
 	const failure = new Failure('list.incomplete', { count, option });
 	if (limit === Infinity) throw failure;
@@ -78,26 +78,26 @@ async function readPages(
 ): Promise<List> {
 	const { parameter, size, maxPages } = pagination;
 	const records = new Records(settings.name, pagination.mode);
-	const list: List = { bodies: [], elements: records.all };
+	const list: List = { bodies: [], records: records.all };
 	const positions = new Set<Position>();
 	let position = pagination.start;
 	let { path } = settings;
-	// The largest one: while records are deleted, others move to pages that have been read.
+	// Keep the largest total: deletions move later records onto pages already read.
 	let total = 0;
 	for (let page = 1; page <= maxPages; page++) {
 		const response = await request(
 			position === undefined ? size : { ...size, [parameter]: position },
 		);
-		// The place on the first page counts for all pages, so that no other list is taken for it later.
+		// The list's path on the first page counts for all pages, so that no other list is mistaken for it.
 		const found = findList(response.body, { ...settings, path });
 		({ path } = found);
-		const isRepeated = records.add(found.elements, page);
-		const isEmpty = found.elements.length === 0;
+		const isRepeated = records.add(found.records, page);
+		const isEmpty = found.records.length === 0;
 		if (page === 1 || !(isEmpty || isRepeated)) list.bodies.push(response.body);
-		position = nextPosition(pagination, response.body, position, found.elements.length);
+		position = nextPosition(pagination, response.body, position, found.records.length);
 		if (positions.has(position)) throw new Failure('list.samePage', { what: CURSOR_TWICE });
 		positions.add(position);
-		const count = list.elements.length;
+		const count = list.records.length;
 		if (count >= settings.limit) return list;
 
 		const signs = signsOf(response);
@@ -105,8 +105,8 @@ async function readPages(
 		// On the first page, a total may be the number of records on this page.
 		const isEnd = signs.flag === undefined ? page > 1 && count === total : !signs.flag;
 		if (position === undefined || isEnd || isRepeated) {
-			const isUntold = page === 1 && !isEmpty && signs.flag === undefined && total === 0;
-			const hint = isUntold ? cursorHint(pagination, response.body) : undefined;
+			const saysNothing = page === 1 && !isEmpty && signs.flag === undefined && total === 0;
+			const hint = saysNothing ? cursorHint(pagination, response.body) : undefined;
 			return checkEnd({ ...list, hint }, { ...signs, total }, settings);
 		}
 	}

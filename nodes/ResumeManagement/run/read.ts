@@ -81,7 +81,6 @@ const OUTPUTS: Record<
 		limit: parameters.flag('returnAll') ? Infinity : parameters.count('limit'),
 		path: parameters.optionalText('options.itemsPath') || undefined,
 		name: path.split('/').at(-1)!,
-		advice: SET_ITEMS_PATH,
 		option: 'the option Pagination',
 		pagination: readPagination(parameters, 'pagination'),
 	}),
@@ -100,9 +99,6 @@ function readItemSettings(parameters: ParameterReader) {
 		fields: parameters.paths('options.fieldsToReturn'),
 	};
 }
-
-const SET_ITEMS_PATH =
-	'Set Items Path in Options to the place of the list, such as data.users, or switch off Simplify to see the response whole.';
 
 /**
  * Reads the option of this name; undefined if the user has not added it.

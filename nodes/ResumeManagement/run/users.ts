@@ -52,13 +52,13 @@ export class Users {
 		});
 		if (users.hint) this.hint(users.hint);
 		const ids: Directory['ids'] = new Map();
-		for (const user of users.elements) {
+		for (const user of users.records) {
 			const id = idOf(user, USERS.name) ?? '';
 			for (const email of textsNamed(user, EMAIL).map(plainEmail)) {
 				ids.set(email, (ids.get(email) ?? new Set()).add(id));
 			}
 		}
-		return { users: users.elements.length, ids };
+		return { users: users.records.length, ids };
 	}
 }
 
@@ -71,8 +71,7 @@ const USERS = {
 	simplify: true,
 	limit: Infinity,
 	option: 'the option Users Pagination',
-	advice:
-		'Set Users Path in Options to the place of the list, such as data.users. User → Get Many shows the response whole, with Simplify off.',
+	pathOption: 'Users Path',
 };
 
 function onlyId({ users, ids }: Directory, email: string): string {
