@@ -7,8 +7,8 @@ import { shownNames } from '../../shared/names';
 /** The body of a successful response, as received: an envelope, or whatever an open endpoint sends. */
 export type JsonBody = IDataObject | IDataObject[];
 
-/** Says why a response with HTTP 200 and without an error is still not the success that was asked for. */
-export type Unconfirmed = (body: JsonBody) => string | undefined;
+/** Returns why a response with HTTP 200 and without an error is still not the success that was asked for. */
+export type ConfirmationCheck = (body: JsonBody) => string | undefined;
 
 /** An HTTP response of the service. */
 export interface ParsedResponse {
@@ -37,23 +37,23 @@ const [LONGEST_CODE, LONGEST_TEXT] = [200, 1_000];
 /**
  * Decides whether a response is a success: by its body first, as errors come with HTTP 200 too, then by its
  * status, which is 200 for each success (§7.1). Unknown properties are kept (§9).
- * @param unconfirmed of a write
+ * @param checkConfirmation of a write
  * @returns the body of a success
  * @throws Failure
  */
-export function judge(response: ParsedResponse, unconfirmed?: Unconfirmed): JsonBody {
+export function judge(response: ParsedResponse, checkConfirmation?: ConfirmationCheck): JsonBody {
 	const { statusCode, body } = response;
 	if (reportsError(body)) throw serviceFailure(body, response);
 	if (statusCode !== 200) throw httpFailure(response);
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
-	const reason = unconfirmed?.(body as JsonBody);
+	const reason = checkConfirmation?.(body as JsonBody);
 	if (reason === undefined) return body as JsonBody;
 	const details = `The response has the properties: ${shownNames(body)}.`;
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode, details });
 }
 
-/** Says why a response does not confirm a write, whatever was asked for (§2: `status` is always there). */
-export function unconfirmedByStatus(body: JsonBody): string | undefined {
+/** Returns why a response does not confirm a write, whatever was asked for (§2: `status` is always there). */
+export function checkStatus(body: JsonBody): string | undefined {
 	const { status, data } = isObject(body) ? body : ({} as IDataObject);
 	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
 	const text = toText(status, LONGEST_CODE);

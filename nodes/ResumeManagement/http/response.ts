@@ -9,7 +9,7 @@ import {
 	type ParsedResponse,
 	judge,
 	looksLikeHtml,
-	type Unconfirmed,
+	type ConfirmationCheck,
 } from './judge';
 import { networkFailure } from './networkFailure';
 import {
@@ -37,18 +37,18 @@ export interface JsonResponse {
 
 /**
  * Sends a request, and reads and judges its response.
- * @param unconfirmed of a write; see `judge`
+ * @param checkConfirmation of a write; see `judge`
  * @throws Failure
  */
 export async function requestJson(
 	sender: Sender,
 	credential: Credential,
 	request: HttpRequest,
-	unconfirmed?: Unconfirmed,
+	checkConfirmation?: ConfirmationCheck,
 ): Promise<JsonResponse> {
 	return await exchange(sender, credential, request, async (received, connection) => {
 		const { headers } = received;
-		return { headers, body: await readJson(received, connection, unconfirmed) };
+		return { headers, body: await readJson(received, connection, checkConfirmation) };
 	});
 }
 
@@ -59,7 +59,7 @@ export async function requestJson(
 export async function readJson(
 	received: HttpResponse,
 	connection: Connection,
-	unconfirmed?: Unconfirmed,
+	checkConfirmation?: ConfirmationCheck,
 ): Promise<JsonBody> {
 	const { statusCode, headers } = received;
 	const isOk = statusCode === 200;
@@ -78,7 +78,7 @@ export async function readJson(
 		const value = 'value' in parsed ? parsed.value : (text ?? '');
 		const shown = { statusCode, body: hideSecrets(value, connection.secrets), isTruncated };
 		try {
-			return judge(shown, unconfirmed);
+			return judge(shown, checkConfirmation);
 		} catch (error) {
 			throw withExcerpt(error, shown);
 		}

@@ -56,5 +56,5 @@ export interface Operation {
 	 * Returns why a response with the status "success" does not confirm a write; undefined if it does.
 	 * @param sent the request's body
 	 */
-	findDoubt?(body: JsonBody, sent: IDataObject): string | undefined;
+	checkConfirmation?(body: JsonBody, sent: IDataObject): string | undefined;
 }

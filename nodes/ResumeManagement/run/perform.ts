@@ -1,7 +1,7 @@
 import { hideSecrets } from '../../shared/secrets';
 import { requestJson } from '../http/response';
 import type { Credential } from '../http/credential';
-import { type JsonBody, unconfirmedByStatus } from '../http/judge';
+import { type JsonBody, checkStatus } from '../http/judge';
 import { exchange, type Sender } from '../http/send';
 import type { Result } from '../output/items';
 import type { Operation } from '../operations/operation';
@@ -42,7 +42,7 @@ async function request(run: Run, call: Call): Promise<Result> {
 	switch (output.kind) {
 		case 'record': {
 			const { body } = await requestJson(run.sender, credential, call.request, (body) =>
-				findDoubt(body, call),
+				checkConfirmation(body, call),
 			);
 			return { kind: 'record', body, settings: output };
 		}
@@ -63,10 +63,10 @@ async function request(run: Run, call: Call): Promise<Result> {
 }
 
 /** Returns why a response does not confirm a write. Secrets are hidden in the response, so they are in what was sent. */
-function findDoubt(received: JsonBody, { operation, body = {}, credential }: Call) {
+function checkConfirmation(received: JsonBody, { operation, body = {}, credential }: Call) {
 	if (!operation.write) return undefined;
 	const sent = hideSecrets(body, credential.secrets);
-	return unconfirmedByStatus(received) ?? operation.findDoubt?.(received, sent);
+	return checkStatus(received) ?? operation.checkConfirmation?.(received, sent);
 }
 
 /** Returns what would be sent, without the key. */

@@ -123,7 +123,7 @@ export const upgrade: Operation = {
 			...(isIso && { isoTimestamps: TIMESTAMPS }),
 		};
 	},
-	findDoubt: (body, { planId }) => {
+	checkConfirmation: (body, { planId }) => {
 		const { data } = body as IDataObject;
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).

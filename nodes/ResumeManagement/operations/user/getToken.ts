@@ -31,7 +31,7 @@ export const getToken: Operation = {
 		const email = parameters.email('email', { optional: true });
 		return { body: parameters.body(email ? { email } : {}) };
 	},
-	findDoubt: (body) => {
+	checkConfirmation: (body) => {
 		const { token, data } = body as IDataObject;
 		const found = token ?? (isObject(data) ? data.token : data);
 		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it has no token';
