@@ -67,10 +67,7 @@ export async function readJson(
 			throw new Failure('response.characters', {}, { httpStatus: 200 });
 		}
 		const parsed = parseJson(text ?? '');
-		if ('problem' in parsed && parsed.problem !== 'notJson' && statusCode === 200) {
-			throw new Failure(`response.${parsed.problem}`, {}, { httpStatus: statusCode });
-		}
-		const value = 'value' in parsed ? parsed.value : text;
+		const value = parsed ? parsed.value : text;
 		const shown = { statusCode, body: hideSecrets(value, connection.secrets) };
 		try {
 			return judge(shown, unconfirmed);
