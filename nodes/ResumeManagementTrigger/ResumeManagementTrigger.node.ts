@@ -50,7 +50,7 @@ export class ResumeManagementTrigger implements INodeType {
 				httpMethod: 'POST',
 				path: 'webhook',
 				responseMode: 'onReceived',
-				// Without it, n8n responds with the text `firstEntryJson` in place of the trigger's response.
+				// Otherwise, n8n responds with the text `firstEntryJson` (n8n/src/webhooks/webhook-helpers.ts).
 				responseData: '',
 			},
 		],
@@ -134,12 +134,12 @@ function warn(context: IWebhookFunctions, sentence: string): void {
 }
 
 /**
- * Returns the bytes that were sent. n8n may have parsed them already, but a signature is of the bytes.
+ * Returns the bytes of the body after unpacking. n8n may have parsed them already, but a signature is of the bytes.
  * @returns a sentence if they can't be read
  */
 async function readRawBody(context: IWebhookFunctions): Promise<Buffer | string> {
 	const request = context.getRequestObject();
-	// n8n has stored the parts as files, and the bytes are gone.
+	// n8n has read the parts itself (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts), and the bytes are gone.
 	if (request.contentType === 'multipart/form-data') return 'The body is a form, and not JSON.';
 	try {
 		await request.readRawBody();
@@ -152,7 +152,7 @@ async function readRawBody(context: IWebhookFunctions): Promise<Buffer | string>
 function shownRequest(context: IWebhookFunctions, settings: Settings): IDataObject {
 	const { verification, headerName, secrets } = settings;
 	const headers = hideSecrets(context.getHeaderData() as IDataObject, secrets);
-	// Also a secret that is too short to be searched for.
+	// The search leaves out secrets of less than 8 characters.
 	if (verification === 'header') headers[headerName.toLowerCase()] = HIDDEN;
 	return { headers, query: hideSecrets(context.getQueryData() as IDataObject, secrets) };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { GenericValue, IDataObject } from 'n8n-workflow';
 
-import { decodeText, exactText, type JsonProblem, parseJson, valueAt } from '../shared/json';
+import { decodeText, exactText, parseJson, valueAt } from '../shared/json';
 import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, plainName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideAndCut, hideSecrets } from '../shared/secrets';
 import type { Settings } from './settings';
@@ -24,14 +24,8 @@ export interface EventItem extends IDataObject {
 	data: GenericValue;
 }
 
-const PROBLEMS: Record<JsonProblem, string> = {
-	notJson: 'The body is not JSON.',
-	tooLarge: 'The body has too many values or levels.',
-	digitsLost: 'The body has a number that this Node.js would round.',
-};
-
 /**
- * Reads the event of a request. The specification shows no payload (§6), so that any JSON is one event.
+ * Reads the event of a request. The specification shows no payload (§6), so any JSON is one event.
  * @returns a sentence if the body can't be read
  */
 export function readEvent(settings: Settings, delivery: Delivery): EventItem | string {
@@ -40,14 +34,14 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	const text = decodeText(body, headers['content-type']);
 	if (text === undefined) return "The body's characters can't be read.";
 	const parsed = parseJson(text);
-	if ('problem' in parsed) return PROBLEMS[parsed.problem];
+	if (!parsed) return 'The body is not JSON.';
 	const data = hideSecrets(parsed.value, secrets) as GenericValue;
 	const name = findEventName(data, settings);
 	const ids: Array<[EventItem['deliveryIdSource'], string]> = [
 		['payload', findEventId(data, settings)],
 		['header', hideAndCut(signedId(settings, delivery), secrets)],
 	];
-	// Two IDs that held a secret may be equal now.
+	// Two different IDs may be equal after a secret in them is hidden.
 	const usable = ids.find(([, id]) => id !== '' && !id.includes(HIDDEN));
 	const hash = createHash('sha256').update(body).digest('hex');
 	const [deliveryIdSource, deliveryId] = usable ?? ['bodyHash', hash];
@@ -55,13 +49,13 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	return { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data };
 }
 
-/** Whether the user has chosen the event in Trigger On. */
+/** Returns whether the user has chosen the event in Trigger On. */
 export function isSelected(event: string, chosen: string[]): boolean {
 	if (chosen.includes('*')) return true;
 	return chosen.includes('resumeSectionSaved') && comparable(event) === comparable(SECTION_SAVED);
 }
 
-/** The specification shows the event's name, but not how a payload spells it. */
+/** Returns a name without case and separators: the specification does not show how a payload spells it (§6). */
 function comparable(event: string): string {
 	return plainName(event.replace(/[\s.]/g, ''));
 }
@@ -74,12 +68,14 @@ function findEventName(payload: unknown, { eventNamePath: path }: Settings): str
 /** Returns the ID of the event; '' if the payload has none. */
 function findEventId(payload: unknown, { eventIdPath: path }: Settings): string {
 	if (path) return firstText([valueAt(payload, path)]);
-	// With a resume's ID in its place, Remove Duplicates would drop the second save of the resume.
+	// `id` may be the resume's, with which Remove Duplicates would drop the second save of the resume.
 	const hasName = firstText(valuesNamed(payload, EVENT_NAMES)) !== '';
 	const isEnvelope = hasName && valueAt(payload, 'data') !== undefined;
 	return firstText(valuesNamed(payload, isEnvelope ? ENVELOPE_IDS : EVENT_IDS));
 }
 
+/** Returns the first text or exact number, trimmed, but neither '' nor 0, which many events may have. */
 function firstText(values: unknown[]): string {
-	return values.map(exactText).find((text) => text) ?? '';
+	const texts = values.map((value) => exactText(value)?.trim());
+	return texts.find((text) => text && text !== '0') ?? '';
 }

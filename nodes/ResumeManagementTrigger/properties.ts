@@ -116,7 +116,7 @@ export const properties: INodeProperties[] = [
 				default: '',
 				placeholder: 'e.g. meta.event',
 				description:
-					'Path to the name of the event in the payload, with dots between the names. By default event, type, event_type or eventName.',
+					'Path to the name of the event in the payload, with dots between the names. By default event, event_type, eventName or type.',
 			},
 			{
 				displayName: 'Include Headers and Query',

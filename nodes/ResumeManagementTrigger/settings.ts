@@ -1,5 +1,6 @@
 import type { IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
 
+import { privateKeyOf } from '../../credentials/ResumeManagementApi.credentials';
 import { Failure } from '../shared/failure';
 import { ParameterReader } from '../shared/parameters';
 import { type Secrets, secretsOf } from '../shared/secrets';
@@ -43,8 +44,8 @@ export async function readSettings(context: Context): Promise<Settings> {
 }
 
 /**
- * Webhook secrets that a verification can use. A header is a row of bytes without a character set, so that only
- * ASCII is sure to arrive. The key of an HMAC can be any text.
+ * Webhook secrets that each verification can use. Headers have no character set, so only ASCII arrives unchanged. The
+ * key of an HMAC can be any text.
  */
 const USABLE = {
 	header: /^[ -~]+$/,
@@ -58,7 +59,7 @@ async function readSecrets(
 	context: Context,
 	{ verification }: Pick<Verification, 'verification'>,
 ): Promise<Pick<Settings, 'webhookSecrets' | 'secrets'>> {
-	// n8n gives no credential to a trigger that verifies nothing.
+	// n8n gives a node no credential that `displayOptions` hide (n8n-core's node-execution-context.ts).
 	if (verification === 'none') return { webhookSecrets: [], secrets: [] };
 	const credential = await context.getCredentials('resumeManagementApi');
 	const trimmed = (value: unknown) => (typeof value === 'string' ? value.trim() : '');
@@ -69,5 +70,8 @@ async function readSecrets(
 	if (!webhookSecrets.every((one) => USABLE[verification].test(one))) {
 		throw new Failure('trigger.unusableSecret', {}, SETTING);
 	}
-	return { webhookSecrets, secrets: secretsOf([secret, older, credential.privateKey]) };
+	return {
+		webhookSecrets,
+		secrets: secretsOf([secret, older, privateKeyOf(credential.privateKey)]),
+	};
 }

@@ -18,7 +18,7 @@ export interface Verification {
 export interface Delivery {
 	/** By lower-case name. */
 	headers: Record<string, string | string[] | undefined>;
-	/** The raw bytes, which a signature is made of. */
+	/** The bytes after unpacking, of which a signature is made. */
 	body: Buffer;
 	receivedAt: Date;
 }
@@ -68,7 +68,7 @@ export function signedId({ verification }: Verification, delivery: Delivery): st
 	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
-/** Whether one of the signatures is the HMAC-SHA256 of the bytes with one of the keys. */
+/** Returns whether one of the signatures is the HMAC-SHA256 of the bytes with one of the keys. */
 function isSigned(
 	keys: Array<string | Buffer>,
 	bytes: Buffer,
@@ -90,7 +90,7 @@ function headerOf({ headers }: Delivery, name: string): string {
 	return typeof value === 'string' ? value.trim() : '';
 }
 
-/** Compares in constant time, by digests, so that the time does not show the length of a secret either. */
+/** Compares digests in constant time, so that the time does not show the length of a secret either. */
 function isEqual(one: string, other: string): boolean {
 	const digest = (text: string) => createHash('sha256').update(text).digest();
 	return timingSafeEqual(digest(one), digest(other));

@@ -86,15 +86,6 @@ export const FAILURES = {
 		'It was not read to its end, as it would slow n8n down. Ask for less at a time.',
 	],
 
-	'response.tooLarge': [
-		'The response has too many values or levels',
-		'It was not read, as it would slow n8n down. Ask for less at a time.',
-	],
-	'response.digitsLost': [
-		'The response has a number that this Node.js would round',
-		'Run n8n on Node.js 22 or newer, which keeps its digits.',
-	],
-
 	'write.unconfirmed': [
 		'The service did not confirm the request: {reason}',
 		'A success has the status "success", and what was asked for. If this keeps happening, contact your account manager.',
@@ -166,7 +157,7 @@ export const FAILURES = {
 	],
 	'credential.privateKey': [
 		"The credential's Private Key can't be used",
-		'It is empty, or holds spaces, line breaks or other characters that a key cannot contain. Paste it again. Nothing was sent.',
+		'It is empty, or has spaces, line breaks or other characters that a key cannot contain. Paste it again. Nothing was sent.',
 	],
 
 	'credential.unreadable': [
@@ -188,8 +179,8 @@ export const FAILURES = {
 		'Check the expression that it comes from: it may need the name of a property at its end.',
 	],
 	'parameter.digitsLost': [
-		"'{field}' holds a number whose digits were lost",
-		'JavaScript keeps at most 16 digits of a number, so this one was rounded before it came to this node. Send it as text, in quotes, from its source.',
+		"'{field}' holds a number that JavaScript rounds",
+		'JavaScript keeps at most 16 digits of a number. Give it as text, in quotes, and in an expression already from its source.',
 	],
 	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
 	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
@@ -200,7 +191,7 @@ export const FAILURES = {
 	],
 	'parameter.notAPath': [
 		"'{field}' is not a path below the Base URL",
-		'Enter what follows the Base URL, such as /connect, without an address, "..", empty parts or backslashes, and write a percent sign as %25. What would follow a question mark goes into Query Parameters.',
+		'Enter the part behind the Base URL, such as /connect, without an address, "..", empty parts or backslashes. Write a percent sign as %25, and put query parameters in Query Parameters.',
 	],
 	'parameter.notAJsonObject': [
 		"'{field}' is not a JSON object",
@@ -208,7 +199,7 @@ export const FAILURES = {
 	],
 	'parameter.notJson': [
 		"'{field}' holds a value that JSON can't express",
-		'Texts, finite numbers, true, false, null, lists, objects and valid dates can be sent. Check the expression that it comes from.',
+		'JSON has text, finite numbers, true, false, null, lists and objects; dates are sent as text. Check the expression that the value comes from.',
 	],
 	'parameter.notAList': [
 		"'{field}' is {kind} and not a list",

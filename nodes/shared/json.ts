@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-/** Whether a value is what JSON calls an object: neither an array nor null. */
+/** Returns whether a value is an object of JSON: neither an array nor null. */
 export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -11,7 +11,7 @@ export function exactText(value: unknown): string | undefined {
 	return isExact(value) ? String(value) : undefined;
 }
 
-/** Whether a value is a number that JavaScript has not rounded to a whole one. */
+/** Returns whether a value is a finite number that JavaScript has not rounded to a whole number. */
 function isExact(value: unknown): boolean {
 	return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
@@ -38,101 +38,78 @@ export function decodeText(bytes: Uint8Array, contentType?: unknown): string | u
 	}
 }
 
-/** Why a text has no value: it is not JSON, it has too many values, or a number would be rounded. */
-export type JsonProblem = 'notJson' | 'tooLarge' | 'digitsLost';
+/** Why a text or a value is no JSON that keeps its digits. */
+export type JsonProblem = 'notJson' | 'digitsLost';
 
 /**
- * Parses a JSON text. A number that JavaScript can't hold becomes a text with its digits. Node.js 20, which n8n 1
- * still allows, does not show a number's source: such a number is a problem there.
+ * Parses a JSON text. A number that JavaScript would round becomes a text with its digits.
+ * @returns `hasRounded`: whether there is such a number; undefined if the text is not JSON
  */
-export function parseJson(text: string): { value: unknown } | { problem: JsonProblem } {
-	const { isTooLarge, isRounded } = scan(text);
-	if (isTooLarge) return { problem: 'tooLarge' };
-	let hasSource = true;
-	const exactly = (_name: string, value: unknown, context?: { source?: string }): unknown => {
-		if (typeof value !== 'number') return value;
-		const { source } = context ?? {};
-		hasSource &&= source !== undefined;
-		return source === undefined || keepsDigits(value, source) ? value : source;
-	};
+export function parseJson(text: string): { value: unknown; hasRounded: boolean } | undefined {
 	try {
-		// With a reviver, parsing takes ten times as long.
-		const value: unknown = isRounded ? JSON.parse(text, exactly) : JSON.parse(text);
-		return hasSource ? { value } : { problem: 'digitsLost' };
+		const value: unknown = JSON.parse(text);
+		const quoted = mayRound(text) ? quoteRounded(text) : text;
+		const hasRounded = quoted.length > text.length;
+		return { value: hasRounded ? JSON.parse(quoted) : value, hasRounded };
 	} catch {
-		return { problem: 'notJson' };
+		return undefined;
 	}
 }
 
-/** Commas and opening brackets outside strings. Each value takes many times the memory of its `0,`. */
-const MOST_VALUES = 250_000;
+/** Numbers of 16 digits, or with an exponent. JavaScript keeps the digits of all others. Bounds keep the search linear. */
+const LONG_NUMBER = /(?<=^|[\s:,[])-?(?:[\d.]{1,15}e|[\d.]{16})[\d.e+-]*/gi;
 
-/** Levels. n8n itself fails on an item with thousands of nested levels. */
-const DEEPEST = 500;
+/** Returns whether a JSON text has a number that would be rounded; one in a string counts, too. */
+function mayRound(text: string): boolean {
+	for (const [number] of text.matchAll(LONG_NUMBER)) if (!keepsDigits(number)) return true;
+	return false;
+}
 
-const [QUOTE, COMMA, ZERO, NINE, BACKSLASH] = [0x22, 0x2c, 0x30, 0x39, 0x5c];
-const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** Tokens to read a valid JSON text by: in a string, an escape; the start or end of a string; a long number. */
+const TOKEN = new RegExp(`\\\\.|"|${LONG_NUMBER.source}`, 'gi');
 
-/** Returns what a JSON text has outside its strings: too many values or levels, and a number that would be rounded. */
-function scan(text: string): { isTooLarge: boolean; isRounded: boolean } {
-	let [values, depth, deepest] = [0, 0, 0];
-	let isRounded = false;
-	for (let at = 0; at < text.length && values <= MOST_VALUES; at++) {
-		const code = text.charCodeAt(at);
-		if (code === QUOTE) at = endOfString(text, at);
-		else if (code === COMMA) values++;
-		else if (code === ARRAY || code === OBJECT) {
-			values++;
-			deepest = Math.max(deepest, ++depth);
-		} else if (code === ARRAY_END || code === OBJECT_END) depth--;
-		else if (code >= ZERO && code <= NINE) {
-			NUMBER.lastIndex = at;
-			const [source = ''] = NUMBER.exec(text) ?? [];
-			isRounded ||= !keepsDigits(Number(source), source);
-			at += source.length - 1;
+/**
+ * Returns a valid JSON text with quotes around each number that would be rounded. A reviver of `JSON.parse` takes
+ * seconds and gigabytes for the millions of numbers that 16 MB can hold, and shows no digits in Node.js 20 (n8n 1).
+ */
+function quoteRounded(text: string): string {
+	let [quoted, copied, isInString] = ['', 0, false];
+	for (const { 0: token, index } of text.matchAll(TOKEN)) {
+		if (token === '"') isInString = !isInString;
+		else if (!isInString && !keepsDigits(token)) {
+			quoted += `${text.slice(copied, index)}"${token}"`;
+			copied = index + token.length;
 		}
 	}
-	return { isTooLarge: values > MOST_VALUES || deepest > DEEPEST, isRounded };
+	return quoted + text.slice(copied);
 }
 
-/** Characters of a number without its sign; more are no number that JavaScript keeps. */
-const NUMBER = /[\d.e+-]{1,400}/iy;
+/** Characters. A longer number becomes a text, whatever its digits, so that reading them takes little time. */
+const LONGEST_NUMBER = 400;
 
-/** Returns the position of the quote at the end of a string: one after an even number of backslashes. */
-function endOfString(text: string, start: number): number {
-	for (let end = start; ;) {
-		end = text.indexOf('"', end + 1);
-		if (end < 0) return text.length;
-		let before = end - 1;
-		while (text.charCodeAt(before) === BACKSLASH) before--;
-		if ((end - before) % 2 === 1) return end;
-	}
-}
-
-/** Digits that each number keeps in JavaScript. */
-const KEPT_DIGITS = 15;
-
-function keepsDigits(value: number, source: string): boolean {
+function keepsDigits(source: string): boolean {
+	if (source.length > LONGEST_NUMBER) return false;
+	const value = Number(source);
 	// A whole number without an exponent, such as an ID.
 	if (/^-?\d+$/.test(source)) return isExact(value);
-	if (String(value) === source) return true;
-	const digits = source.replace(/e.*/i, '').replace(/\D/g, '').replace(/^0+/, '');
-	const isZero = value === 0 && digits !== '';
-	return Number.isFinite(value) && digits.length <= KEPT_DIGITS && !isZero;
+	return Number.isFinite(value) && digitsOf(String(value)) === digitsOf(source);
+}
+
+/** Returns the digits of a number without the zeros at both ends. Rounding changes them. */
+function digitsOf(number: string): string {
+	return number.replace(/e.*|[.-]/gi, '').replace(/^0+|0+$/g, '');
 }
 
 /**
- * Returns the value as its JSON says it, without anything that could write itself in another way later.
- * @returns why JSON would change it: a number has lost digits, or something in it is not a text, a finite
- * number, a boolean, null, a list, a plain object, or an object such as a date that is written as a text. A property
- * may be undefined, which leaves it out.
+ * Returns a value as JSON writes it: dates, for example, as text. A property that is undefined is left out.
+ * @returns why JSON would change the value: a number has lost digits, or JSON can't express something in it
  */
-export function throughJson(value: unknown): { value: unknown } | 'digitsLost' | 'notJson' {
-	let problem: 'digitsLost' | 'notJson' | undefined;
+export function throughJson(value: unknown): { value: unknown } | JsonProblem {
+	let problem: JsonProblem | undefined;
 	try {
-		const json = JSON.stringify(value, function (this: Record<string, unknown>, name, written) {
+		const json = JSON.stringify(value, function (this: IDataObject, name, written: unknown) {
 			problem ??= problemOf(this[name], written, Array.isArray(this));
-			return written as unknown;
+			return written;
 		});
 		return problem ?? { value: JSON.parse(json) as unknown };
 	} catch {
@@ -140,21 +117,21 @@ export function throughJson(value: unknown): { value: unknown } | 'digitsLost' |
 	}
 }
 
-/** @param written what the value's own `toJSON` gives: a text of an object that is valid, such as a date */
-function problemOf(value: unknown, written: unknown, isInList: boolean) {
+/** @param written what the value's own `toJSON` returns, or else the value */
+function problemOf(value: unknown, written: unknown, isInList: boolean): JsonProblem | undefined {
 	if (typeof written === 'number' && !isExact(written)) {
 		return Number.isFinite(written) ? 'digitsLost' : 'notJson';
 	}
+	// n8n has BigInt write itself as text (n8n-workflow/src/utils.ts).
 	if (typeof written === 'string') return typeof value === 'bigint' ? 'notJson' : undefined;
+	// An invalid date is written as null.
 	if (written !== value) return 'notJson';
 	if (value === undefined) return isInList ? 'notJson' : undefined;
 	const isPrimitive = value === null || ['number', 'boolean'].includes(typeof value);
 	return isPrimitive || Array.isArray(value) || isPlain(value) ? undefined : 'notJson';
 }
 
-/** Whether a value is a plain object, in whatever realm it was made. */
+/** Returns whether a value is a plain object, and not one of a class such as Map, which JSON writes as `{}`. */
 export function isPlain(value: unknown): value is IDataObject {
-	if (!isObject(value)) return false;
-	const prototype = Object.getPrototypeOf(value) as object | null;
-	return prototype === null || Object.getPrototypeOf(prototype) === null;
+	return isObject(value) && Object.getPrototypeOf(value) === Object.prototype;
 }

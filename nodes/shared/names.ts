@@ -1,8 +1,8 @@
 import { isObject } from './json';
 
 /*
- * Names that the nodes try where the specification shows none (§2, §4.2 and §6), in the form of `plainName`. No
- * list grows without a real response of the service: for all else, an error names the option to set.
+ * Names that the nodes try where the specification shows none (§2, §4.2 and §6), in the form of `plainName`. Add a name
+ * only for a real response of the service: for all others, an error names the option to set.
  */
 
 /** Properties that tell whether a list has more pages: flags, which are true or false. */
@@ -30,13 +30,13 @@ export const EMAIL = ['email'];
 /** Properties that hold a file in a JSON response: a link, or base64. */
 export const FILES = ['data', 'url', 'link', 'file', 'content', 'base64'];
 
-/** Properties that hold the name of an event. */
-export const EVENT_NAMES = ['event', 'type', 'eventtype', 'eventname'];
+/** Properties that hold the name of an event. `type` comes last, because it often names the kind of message. */
+export const EVENT_NAMES = ['event', 'eventtype', 'eventname', 'type'];
 
 /** Property that holds the ID of an event. */
 export const EVENT_IDS = ['eventid'];
 
-/** Properties that hold it beside the event's name and `data`. Elsewhere, `id` may be the ID of a resume. */
+/** Properties that hold the ID of an event beside its name and `data`. Elsewhere, `id` may be the ID of a resume. */
 export const ENVELOPE_IDS = [...EVENT_IDS, 'id'];
 
 /** Returns a name in the form that names are compared in: `first_name`, `first-name` and `FirstName` are equal. */

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { Failure, type FailureId } from './failure';
-import { exactText, isObject, isPlain, throughJson } from './json';
+import { exactText, isObject, isPlain, parseJson, throughJson } from './json';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
 /** Reads a node parameter of one item: n8n's `getNodeParameter`. */
@@ -189,10 +189,17 @@ export class ParameterReader {
 
 	private json(field: string): IDataObject {
 		const given = this.read(field);
-		const value = typeof given === 'string' ? parsed(given) : given;
-		if (!isPlain(value)) this.reject('notAJsonObject', field);
-		const written = this.throughJson(field, value, this.labelOf(field));
-		return isPlain(written) ? written : this.reject('notAJsonObject', field);
+		const body =
+			typeof given === 'string'
+				? this.parsed(field, given)
+				: this.throughJson(field, given, this.labelOf(field));
+		return isPlain(body) ? body : this.reject('notAJsonObject', field);
+	}
+
+	/** Parses a JSON text, whose numbers must be sent with the digits that the user wrote. */
+	private parsed(field: string, text: string): unknown {
+		const parsed = parseJson(text) ?? this.reject('notAJsonObject', field);
+		return parsed.hasRounded ? this.reject('digitsLost', field) : parsed.value;
 	}
 
 	private bodyFields(field: string): IDataObject {
@@ -261,15 +268,6 @@ type Problem = FailureId extends infer Id
 		? Name
 		: never
 	: never;
-
-/** Returns the value of a JSON text; undefined if it is not JSON. */
-function parsed(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
-	}
-}
 
 /** Names the kind of a value that should have been a text or a list. */
 function kindOf(value: unknown): string {

@@ -13,14 +13,14 @@ export function toSegment(id: string): string | undefined {
 export function toPath(text: string): string | undefined {
 	const path = text.replace(/^\//, '');
 	const segments = path.replace(/\/$/, '').split('/').map(decoded);
-	// Servers may decode a slash, and URL parsers take `%2e` for a dot (WHATWG's URL Standard).
+	// Servers may decode a slash, and URL parsers read `%2e` as a dot (WHATWG's URL Standard).
 	const isBelow = segments.every(
 		(one) => one && one.split(/[/\\]/).every(isSegment) && !/%2e/i.test(one),
 	);
 	return isBelow && !/[?#\\]/.test(text) ? encodeURI(path).replaceAll('%25', '%') : undefined;
 }
 
-/** Returns a percent-encoded text as it was; undefined if it is malformed. */
+/** Decodes a percent-encoded text; undefined if it is malformed. */
 export function decoded(text: string): string | undefined {
 	try {
 		return decodeURIComponent(text);
@@ -29,6 +29,7 @@ export function decoded(text: string): string | undefined {
 	}
 }
 
+/** Refuses `..;` too: some servers remove a semicolon and what follows it. */
 function isSegment(text: string): boolean {
-	return !['.', '..'].includes(text.trim()) && !CONTROL_CHARACTERS.test(text);
+	return !/^\s*\.{1,2}\s*(;|$)/.test(text) && !CONTROL_CHARACTERS.test(text);
 }

@@ -3,16 +3,15 @@ import { isObject } from './json';
 /** Replaces a secret. */
 export const HIDDEN = '[hidden]';
 
-/** Characters. A shorter text is no key, and would be found in many places. */
+/** Characters of the shortest key. A shorter text would be found in many places. */
 const SHORTEST = 8;
 
-/** Spellings of the secrets. */
+/** Spellings of the secrets, the longest first: a shorter spelling may be a part of a longer one. */
 export type Secrets = readonly string[];
 
 /**
- * Returns the spellings in which the secrets are searched for. Each search is plain and takes time in
- * proportion to the text, whatever the secret. Blanks around a secret, and the prefix of Standard Webhooks, are
- * no part of it.
+ * Returns the spellings in which the secrets are searched for. Blanks around a secret, and the prefix of Standard
+ * Webhooks, are no part of it.
  */
 export function secretsOf(secrets: unknown[]): Secrets {
 	const spellings = secrets
@@ -20,7 +19,7 @@ export function secretsOf(secrets: unknown[]): Secrets {
 		.map((secret) => withoutPrefix(secret.trim()))
 		.filter(({ length }) => length >= SHORTEST)
 		.flatMap(spellingsOf);
-	return [...new Set(spellings)];
+	return [...new Set(spellings)].sort((one, other) => other.length - one.length);
 }
 
 /** Returns the Base64 of a Standard Webhooks secret, which often follows `whsec_`; any other secret as it is. */
@@ -30,27 +29,64 @@ export function withoutPrefix(secret: string): string {
 
 function spellingsOf(secret: string): string[] {
 	const bytes = Buffer.from(secret);
-	const json = JSON.stringify(secret).slice(1, -1);
 	const hex = bytes.toString('hex');
-	const component = encodeURIComponent(bytes.toString());
-	const encoded = [
-		component,
-		// As RFC 3986 asks for.
-		component.replace(/[!'()*]/g, (one) => `%${Buffer.from(one).toString('hex').toUpperCase()}`),
-		new URLSearchParams({ secret }).toString().slice('secret='.length),
-	];
+	const json = jsonOf(secret);
 	return [
 		secret,
-		json,
-		// As PHP writes it.
-		json.replaceAll('/', '\\/'),
-		...encoded,
-		...encoded.map((text) => text.replace(/%../g, (escape) => escape.toLowerCase())),
+		...json,
+		// JSON in a string of JSON.
+		...json.flatMap((text) => [inJson(text), withSlashes(inJson(text))]),
+		...percentEncodingsOf(bytes.toString()),
 		hex,
 		hex.toUpperCase(),
 		...base64Of(bytes, 'base64'),
 		...base64Of(bytes, 'base64url'),
 	];
+}
+
+/**
+ * Characters that writers of JSON escape by their codes: .NET's System.Text.Json, Gson, Go (as Rails and PHP on
+ * request), and all of them.
+ */
+const ESCAPED_IN_JSON = [/\\"|[&'+<>`]/g, /[&'<=>]/g, /[&<>]/g, /\\"|[&'+/<=>`]/g];
+
+function jsonOf(secret: string): string[] {
+	const json = inJson(secret);
+	const escaped = ESCAPED_IN_JSON.flatMap((characters) => {
+		const code = (one: string) => one.charCodeAt(one.length - 1).toString(16);
+		return [
+			json.replace(characters, (one) => `\\u00${code(one)}`),
+			json.replace(characters, (one) => `\\u00${code(one).toUpperCase()}`),
+		];
+	});
+	return [json, withSlashes(json), ...escaped];
+}
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** PHP escapes slashes. */
+const withSlashes = (json: string): string => json.replaceAll('/', '\\/');
+
+/**
+ * Characters that writers keep when they percent-encode, beside those of RFC 3986 that never need it: none,
+ * JavaScript's encodeURIComponent and encodeURI, Python's quote, and Go's PathEscape and URL.
+ */
+const KEPT = ['', "!'()*", "!#$&'()*+,/:;=?@", '/', '$&+:=@', '$&+,/:;=@'];
+
+function percentEncodingsOf(text: string): string[] {
+	const strict = encodeURIComponent(text).replace(
+		/[!'()*]/g,
+		(one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+	);
+	const keeping = (kept: string) =>
+		strict.replace(/%[2-7]./g, (escape) => {
+			const one = decodeURIComponent(escape);
+			return kept.includes(one) ? one : escape;
+		});
+	const form = new URLSearchParams({ text }).toString().slice('text='.length);
+	const encodings = [form, ...KEPT.map(keeping)];
+	const lowerCase = (one: string) => one.replace(/%../g, (escape) => escape.toLowerCase());
+	return [...encodings, ...encodings.map(lowerCase)];
 }
 
 /**
@@ -64,45 +100,21 @@ function base64Of(bytes: Buffer, encoding: 'base64' | 'base64url'): string[] {
 	});
 }
 
-/** Characters of a secret that are searched for. V8 searches for longer periodic texts in quadratic time. */
-const SEARCHED = 250;
-
 export function holdsSecret(text: string | Buffer, secrets: Secrets): boolean {
-	return secrets.some((secret) => text.includes(secret.slice(0, SEARCHED)));
+	return secrets.some((secret) => text.includes(secret));
 }
 
-/**
- * Hides the secrets in a text, and cuts the text afterwards: a part of a secret could not be found any more. All are
- * searched for in the same text, because a spelling may begin within another one.
- */
+/** Hides the secrets in a text, and cuts the text afterwards: a part of a secret could not be found any more. */
 export function hideAndCut(text: string, secrets: Secrets, characters = Infinity): string {
-	const places = secrets.flatMap((secret) => placesOf(secret, text));
-	let hidden = '';
-	let copied = 0;
-	for (const [start, end] of places.sort(([one], [other]) => one - other)) {
-		if (start >= copied) hidden += text.slice(copied, start) + HIDDEN;
-		copied = Math.max(copied, end);
-	}
-	return (hidden + text.slice(copied)).slice(0, characters);
-}
-
-function placesOf(secret: string, text: string): Array<[start: number, end: number]> {
-	const beginning = secret.slice(0, SEARCHED);
-	const places: Array<[number, number]> = [];
-	let end = 0;
-	for (let start = text.indexOf(beginning); start >= 0; start = text.indexOf(beginning, end)) {
-		end = start + beginning.length;
-		while (end < start + secret.length && text[end] === secret[end - start]) end++;
-		places.push([start, end]);
-	}
-	return places;
+	const hidden = secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+	return hidden.slice(0, characters);
 }
 
 /** Returns the value with the secrets hidden in all its texts, numbers and property names. */
 export function hideSecrets<T>(value: T, secrets: Secrets): T {
 	const texts: string[] = [];
 	collectTexts(value, texts);
-	// One search in all texts takes a fraction of the time of a search in each.
+	// One search in all texts together takes a fraction of the time of a search in each.
 	return holdsSecret(texts.join('\n'), secrets) ? (hidden(value, secrets) as T) : value;
 }
 

@@ -1,12 +1,12 @@
 import type { ICredentialDataDecryptedObject, INodeParameters } from 'n8n-workflow';
 
 import { TestCredentials } from '../support/engine.mts';
-import { planUpgrade, userGet } from '../support/parameters.mts';
+import { planUpgrade, upgrade, userGet } from '../support/parameters.mts';
 import { useRawService } from '../support/service.mts';
 
 /** A run reads the credential once if it is proved to be the same for each item, else for each item. */
 
-const SUCCESS = { status: 'success', data: { plan_id: 'pro' } };
+const SUCCESS = { status: 'success', data: { plan_id: 'pro', echo: 'private-key' } };
 const { credential, requests, run } = useRawService(() => SUCCESS);
 
 /** An expression after its first character. It evaluates to itself. */
@@ -73,3 +73,22 @@ test('a read that fails is made again for each item', async () => {
 	});
 	expect(pairs.map(({ length }) => length)).toEqual([2, 1]);
 });
+
+test.each(['private-key', ' private-key\n', 'Bearer private-key', '\tbearer  private-key '])(
+	'the pasted key %j is sent as private-key, and hidden',
+	async (privateKey) => {
+		const pasted = { ...credential(), privateKey };
+		const { items } = await run(upgrade, { credential: pasted });
+		expect(requests.map(({ headers }) => headers.authentication)).toEqual(['Bearer private-key']);
+		expect(items).toMatchObject([{ echo: '[hidden]' }]);
+	},
+);
+
+test.each(['', ' ', 'Bearer', 'Bearer ', 'two words', 'Basic private-key'])(
+	'nothing is sent with the key %j',
+	async (privateKey) => {
+		const { error } = await run(upgrade, { credential: { ...credential(), privateKey } });
+		expect(error?.message).toBe("The credential's Private Key can't be used [item 0]");
+		expect(requests).toEqual([]);
+	},
+);

@@ -37,8 +37,9 @@ describe('credential test', () => {
 		});
 	}
 
-	it('accepts the live key', async () => {
-		expect(await press({})).toMatchObject({ status: 'OK' });
+	it.each(['', 'Bearer ', ' \nbearer  '])('accepts the live key after %j', async (before) => {
+		const data = { privateKey: `${before}${SANDBOX_KEYS.live}${before && ' \n'}` };
+		expect(await press(data)).toMatchObject({ status: 'OK' });
 		expect(instance.sandbox.requests).toMatchObject([{ method: 'GET', url: '/v1/users', headers }]);
 	});
 
@@ -54,9 +55,7 @@ describe('credential test', () => {
 
 	it.each<[status: number, body: object]>([
 		[401, { status: 'success' }],
-		[200, { type: 'about:blank', status: 403 }],
-		[200, { status: 'UP' }],
-		[200, { status: 'fail', data: { key: 'unknown' } }],
+		[200, { status: 'error', errorMessage: 'unknown key' }],
 		[200, { status: 'success', errorCode: 'user-1' }],
 		[200, { users: [] }],
 	])('refuses HTTP %d with %j', async (status, body) => {

@@ -4,7 +4,7 @@ import { locateFile, readMimeType } from '../../nodes/ResumeManagement/output/fi
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson } from '../../nodes/shared/json.ts';
 import { valuesNamed } from '../../nodes/shared/names.ts';
-import { hideAndCut, holdsSecret, secretsOf } from '../../nodes/shared/secrets.ts';
+import { holdsSecret, secretsOf } from '../../nodes/shared/secrets.ts';
 import { settingsOf, ways } from '../support/proofs.mts';
 
 /**
@@ -109,18 +109,6 @@ test.each(Object.entries(functions))('%s takes linear time', (_, calls) => {
 	);
 	expect(slow && [slow.text(10), slow.index]).toBe(undefined);
 });
-
-test.each(['A', '\\', ' .', 'A\n'])(
-	'a long secret of %j is searched for in linear time',
-	(filler) => {
-		const search = (length: number) => {
-			const half = fill(filler, length / 4);
-			const searched = secretsOf([`${half}b${half}`]);
-			return () => hideAndCut(half.repeat(12), searched);
-		};
-		expect(isSlow(search)).toBe(false);
-	},
-);
 
 test('the search for a file or a name in an answer takes linear time', () => {
 	const parts = (length: number) => Array.from({ length: length / 4 }, (_, index) => index);

@@ -6,6 +6,7 @@ test.each([
 	['/user/1/', 'user/1/'],
 	['user/a@b.example', 'user/a@b.example'],
 	['users:search;v=1,2', 'users:search;v=1,2'],
+	['a;../...;b', 'a;../...;b'],
 	['user/a b/é', 'user/a%20b/%C3%A9'],
 	['a%20b/%C3%A9', 'a%20b/%C3%A9'],
 	['a/...', 'a/...'],
@@ -21,6 +22,8 @@ test.each([
 	...['..', '.', '../users', 'a/../../b', 'a/.', '%2e%2e/users', '%2E', '.%2e', 'a/%2e%2E/b'],
 	// Some servers decode a path twice, and take a backslash for a slash.
 	...['%252e%252e/users', 'a/%252E', '..%2fusers', 'a%2f..%2fb', '..%5cusers', '..\\users'],
+	// Some servers leave out what follows a semicolon.
+	...['/..;/admin', '%2e%2e;', '..%3b/admin', 'a/.;b=1/c', '.. ;a', 'a%2f..;'],
 	...['\\\\host', 'a\\b', 'a?b=1', 'a#b', '?', '#', 'a\tb', 'a\nb', 'a\r\nX-Other: 1', 'a%00'],
 	...['a%0d%0ab', 'a\u0000', '%', 'a%zz', '%c0%ae%c0%ae/a', '\ud800'],
 ])('%j is refused', (path) => {

@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject, ICredentialsDecrypted } from 'n8n-workflow';
 
-import { BASE_URL } from '../../../credentials/ResumeManagementApi.credentials';
+import { BASE_URL, privateKeyOf } from '../../../credentials/ResumeManagementApi.credentials';
 import { type CredentialContext, readSharedCredential } from '../../shared/engine';
 import { Failure, isErrorOfN8n } from '../../shared/failure';
 import { type Secrets, secretsOf } from '../../shared/secrets';
@@ -50,11 +50,12 @@ export async function readCredential(
 const PRIVATE_KEY = /^[\x21-\x7e]{1,16384}$/;
 
 function toCredential(data: ICredentialDataDecryptedObject): Credential {
-	const { baseUrl, privateKey, webhookSecret, olderWebhookSecret } = data;
+	const { baseUrl, webhookSecret, olderWebhookSecret } = data;
+	const privateKey = privateKeyOf(data.privateKey);
 	if (typeof baseUrl !== 'string' || !BASE_URL.test(baseUrl) || !URL.canParse(baseUrl)) {
 		throw new Failure('credential.baseUrl', {}, NOT_SENT);
 	}
-	if (typeof privateKey !== 'string' || !PRIVATE_KEY.test(privateKey)) {
+	if (!PRIVATE_KEY.test(privateKey)) {
 		throw new Failure('credential.privateKey', {}, NOT_SENT);
 	}
 	return {

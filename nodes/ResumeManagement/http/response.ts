@@ -72,10 +72,7 @@ export async function readJson(
 			throw new Failure('response.characters', {}, { httpStatus: 200 });
 		}
 		const parsed = parseJson(text ?? '');
-		if ('problem' in parsed && parsed.problem !== 'notJson' && isOk) {
-			throw new Failure(`response.${parsed.problem}`, {}, { httpStatus: statusCode });
-		}
-		const value = 'value' in parsed ? parsed.value : (text ?? '');
+		const value = parsed ? parsed.value : (text ?? '');
 		const shown = { statusCode, body: hideSecrets(value, connection.secrets), isTruncated };
 		try {
 			return judge(shown, checkConfirmation);

@@ -143,7 +143,7 @@ async function open(
 	if (!takesText) return { text };
 	const bytes = await readWhole(text, connection);
 	const parsed = parseJson(decodeText(bytes, headers['content-type']) ?? '');
-	const isError = 'value' in parsed && reportsError(parsed.value);
+	const isError = parsed !== undefined && reportsError(parsed.value);
 	if (start !== '' && !isError) return { file: bytes };
 	return { text: { ...text, body: toStream([bytes], body) } };
 }
