@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 import { withoutPrefix } from '../shared/secrets';
 
-/** How a request proves that the service has sent it; the names are those of the trigger's fields. */
+/** Settings for the proof that the service has sent a request, by the names of the trigger's fields. */
 export interface Verification {
 	/** `standardWebhooks`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 	verification: 'none' | 'header' | 'hmac' | 'standardWebhooks';

@@ -69,7 +69,7 @@ export function identityOfRun(context: { getExecuteData(): object }): object | u
 	return data === context.getExecuteData() ? data : undefined;
 }
 
-/** Whether the node runs as a tool of an AI agent. Tools have node types of their own (n8n/src/tool-generation/ai-tools.ts). */
+/** Returns whether the node runs as a tool of an AI agent. Tools have node types of their own (n8n/src/tool-generation/ai-tools.ts). */
 export function isTool({ type }: INode): boolean {
 	return type.endsWith('Tool');
 }

@@ -10,15 +10,15 @@ interface Facts {
 	/** The service's `errorCode`, or the network's code such as `ECONNREFUSED`. */
 	code?: string;
 	httpStatus?: number;
-	/** Whether the service may have carried out the request all the same; false only if that is proved. */
+	/** False only if it is proved that the service did not carry out the request. */
 	mayHaveHappened?: boolean;
-	/** Whether the same request may succeed a moment later. */
+	/** True if the same request may succeed a moment later. */
 	transient?: boolean;
-	/** Whether a person has to act before the same request is sent again. */
+	/** True if a person has to act before the same request is sent again. */
 	onHold?: boolean;
 	/** Milliseconds after which the service asks to try again. */
 	retryAfter?: number;
-	/** Whether the workflow or the credential has to be changed: the service had no part in it. */
+	/** True if the workflow or the credential has to be changed: the service had no part in it. */
 	isSetting?: boolean;
 	/** Ends the description: an excerpt of the response, the network's code, or that nothing was sent. */
 	details?: string;
@@ -162,7 +162,7 @@ function toFailure(error: unknown): Failure {
 	return error instanceof Failure ? error : new Failure('node.unexpected');
 }
 
-/** Whether n8n made an error: its own have a level and tags (n8n-workflow/src/errors/base/base.error.ts, in n8n 1 and 2). */
+/** Returns whether n8n made an error: its own have a level and tags (n8n-workflow/src/errors/base/base.error.ts, in n8n 1 and 2). */
 export function isErrorOfN8n(error: unknown): error is Error & { description?: string | null } {
 	return error instanceof Error && 'level' in error && 'tags' in error;
 }

@@ -36,7 +36,7 @@ export class ParameterReader {
 		this.consequence = consequence;
 	}
 
-	/** Whether the user has added this group of fields. */
+	/** Returns whether the user has added this group of fields. */
 	has(name: string): boolean {
 		return Boolean(this.read(name));
 	}
@@ -149,7 +149,7 @@ export class ParameterReader {
 		return field && this.evaluate(name, field.default ?? null);
 	}
 
-	/** Whether the field itself is empty; an expression without a value is not. */
+	/** Returns whether the user has left the field empty; an expression without a value is not empty. */
 	private isLeftEmpty(name: string): boolean {
 		const isOffered = this.fieldAt(name) !== undefined;
 		return !isOffered || this.evaluate(name, '', { rawExpressions: true }) === '';

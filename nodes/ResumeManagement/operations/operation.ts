@@ -7,7 +7,7 @@ import type { JsonBody } from '../http/judge';
 export interface Purchase {
 	/** Equal for equal purchases. */
 	id: string;
-	/** Whether another item of the run may buy the same. */
+	/** True if another item of the run may buy the same. */
 	mayRepeat: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface RequestParts {
 	/** Sent as JSON, also when empty. */
 	body?: IDataObject;
 	isoTimestamps?: string[];
-	/** Whether to return what would be sent instead of sending it. */
+	/** Return what would be sent instead of sending it. */
 	preview?: boolean;
 	purchase?: Purchase;
 }
@@ -40,7 +40,7 @@ export interface Operation {
 	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` has what replaces `:names`. */
 	method: IHttpRequestMethods;
 	path: string;
-	/** Whether the service changes something: see `write.ts`. */
+	/** The service changes something: see `write.ts`. */
 	write?: boolean;
 	/** One record, a list of them, or a file that is streamed into n8n's binary store. */
 	returns: 'record' | 'list' | 'file';

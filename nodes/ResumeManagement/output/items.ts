@@ -12,7 +12,7 @@ export interface ItemSettings {
 	isoTimestamps?: string[];
 }
 
-/** The outcome of an item's requests, with the settings for its items. */
+/** The result of an item's requests, with the settings for its items. */
 export type Result =
 	| { kind: 'record'; body: JsonBody; settings: ItemSettings }
 	| { kind: 'list'; list: List; settings: ItemSettings & { limit: number } }

@@ -6,7 +6,7 @@ import type { ListSettings } from '../output/list';
 import type { FileSettings } from './file';
 import type { Pagination } from './pages';
 
-/** How an item's response becomes items, from its parameters. */
+/** Settings for turning an item's responses into items, from its parameters. */
 export type Output =
 	| ({ kind: 'record' } & ItemSettings)
 	| ({ kind: 'list'; pagination?: Pagination } & ItemSettings & ListSettings)

@@ -25,7 +25,7 @@ type Context = IExecuteFunctions | IExecutePaginationFunctions;
 /** A run, with n8n's settings of the node. */
 interface NodeRun extends Run {
 	node: INode;
-	/** Whether a failed item is returned as data, so that the run continues. */
+	/** Failed items are returned as data, and the run continues. */
 	continues: boolean;
 	/** Undefined for reads. */
 	journal?: Journal;

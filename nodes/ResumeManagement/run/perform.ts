@@ -42,7 +42,7 @@ async function request(run: Run, call: Call): Promise<Result> {
 	switch (output.kind) {
 		case 'record': {
 			const { body } = await requestJson(run.sender, credential, call.request, (body) =>
-				checkConfirmation(body, call),
+				checkWrite(body, call),
 			);
 			return { kind: 'record', body, settings: output };
 		}
@@ -62,11 +62,10 @@ async function request(run: Run, call: Call): Promise<Result> {
 	}
 }
 
-/** Returns why a response does not confirm a write. Secrets are hidden in the response, so they are in what was sent. */
-function checkConfirmation(received: JsonBody, { operation, body = {}, credential }: Call) {
+/** Returns why a response does not confirm the write of a call; undefined if it does, and for reads. */
+function checkWrite(received: JsonBody, { operation, body = {} }: Call): string | undefined {
 	if (!operation.write) return undefined;
-	const sent = hideSecrets(body, credential.secrets);
-	return checkStatus(received) ?? operation.checkConfirmation?.(received, sent);
+	return checkStatus(received) ?? operation.checkConfirmation?.(received, body);
 }
 
 /** Returns what would be sent, without the key. */

@@ -10,7 +10,7 @@ import type { Gate } from './gate';
 import type { Pagination } from './pages';
 import type { Run } from './perform';
 
-/** How often a write is repeated that was proved not to have happened. */
+/** Retries of a write that provably did not happen. */
 const WRITE_RETRIES = 2;
 
 /**

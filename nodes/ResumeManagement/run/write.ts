@@ -30,7 +30,7 @@ const MAY_BE_SENT: Record<State['name'], boolean> = {
 export class Write {
 	private state: State = { name: 'prepared' };
 
-	/** Whether the write must not be sent again, so that {@link result} is final. */
+	/** True if the write must not be sent again, so that {@link result} is final. */
 	get isFinal(): boolean {
 		return !MAY_BE_SENT[this.state.name];
 	}
