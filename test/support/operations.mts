@@ -11,6 +11,7 @@ interface Operation {
 	path: string;
 	/** The service changes something. */
 	write?: boolean;
+	description: string;
 	returns: 'record' | 'list' | 'file';
 	fields: INodeProperties[];
 }

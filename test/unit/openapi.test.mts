@@ -1,9 +1,8 @@
-import { valueAt } from '../../nodes/shared/json.ts';
-import { document, judge, offeredOperations } from '../support/openapi.mts';
+import { document, documentedOperations, judge, resolve } from '../support/openapi.mts';
 
-/** Compares the OpenAPI document with the specification. The sandbox's answers are compared with the document. */
+/** Compares the OpenAPI document with the specification. Other tests compare the node and the sandbox with the document. */
 
-it.each(offeredOperations())(
+it.each(documentedOperations())(
 	'$operationId requires both headers, and has the HTTP statuses of the specification',
 	({ operationId, parameters, responses }) => {
 		const required = ['Authentication', 'ContentType'].map((name) => ({
@@ -24,9 +23,9 @@ it.each(Object.entries(document.components.schemas))(
 );
 
 it('each reference has its target in the document', () => {
-	for (const [, path = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]*)"/g)) {
-		expect([path, valueAt(document, path.replaceAll('/', '.'))]).toEqual([path, expect.anything()]);
-	}
+	const references = JSON.stringify(document).matchAll(/"(\$ref)":"(#[^"]*)"/g);
+	const broken = Array.from(references, ([, , $ref]) => $ref!).filter(($ref) => !resolve({ $ref }));
+	expect(broken).toEqual([]);
 });
 
 it('each error code of plan upgrade has its message', () => {
