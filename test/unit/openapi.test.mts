@@ -1,4 +1,4 @@
-import { document, documentedOperations, judge, resolve } from '../support/openapi.mts';
+import { document, documentedOperations, judge } from '../support/openapi.mts';
 
 /** Compares the OpenAPI document with the specification. Other tests compare the node and the sandbox with the document. */
 
@@ -14,19 +14,13 @@ it.each(documentedOperations())(
 	},
 );
 
-it.each(Object.entries(document.components.schemas))(
+it.each(Object.entries(document.components.schemas!))(
 	'the schema %s is valid, and accepts unknown properties',
 	(_name, schema) => {
 		expect(() => judge(schema, {})).not.toThrow();
 		if (!('oneOf' in schema)) expect(schema).toMatchObject({ additionalProperties: true });
 	},
 );
-
-it('each reference has its target in the document', () => {
-	const references = JSON.stringify(document).matchAll(/"(\$ref)":"(#[^"]*)"/g);
-	const broken = Array.from(references, ([, , $ref]) => $ref!).filter(($ref) => !resolve({ $ref }));
-	expect(broken).toEqual([]);
-});
 
 it('each error code of plan upgrade has its message', () => {
 	const schema = { $ref: '#/components/schemas/PlanUpgradeError' };
