@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import type { RecordedRequest } from '../../sandbox/server.mts';

