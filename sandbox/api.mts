@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createPdf } from './pdf.mts';
 import { scoreResume } from './score.mts';
 import { AI_CREDITS, SANDBOX_KEYS, SANDBOX_PLANS } from './seed.mts';
-import type { NewResume, Store, Upgrade, User } from './store.mts';
+import type { NewResume, Store, User } from './store.mts';
 
 /** The base URL ends with the version segment (specification §4 and §9). */
 export const BASE_PATH = '/v1';
@@ -50,7 +50,9 @@ interface Resource {
 
 /** Adds the nine operations of the specification (§4), and `/connect`. */
 export function apiRoutes(scope: FastifyInstance, store: Store): void {
-	scope.setErrorHandler(answerError);
+	scope.setErrorHandler((error: ApiError, request, reply) =>
+		answerError(store, error, request, reply),
+	);
 	scope.addHook('preValidation', authenticate);
 	const user = (id: string) => store.findUser(id) ?? fail('sandbox-unknown-user');
 	const resume = (id: string) => store.findResume(id) ?? fail('sandbox-unknown-resume');
@@ -86,18 +88,20 @@ export function apiRoutes(scope: FastifyInstance, store: Store): void {
 			return { status: 'success', token: createToken(userOf(store, body) ?? fail('connect-01')) };
 		});
 	}
-	scope.post(UPGRADE, ({ body }) => success(upgradePlan(store, body as Record<string, unknown>)));
+	scope.post(UPGRADE, (request) => success(upgradePlan(store, request)));
 }
 
-function upgradePlan(store: Store, body: Record<string, unknown>) {
-	const { planId, aiTokenId } = body;
+function upgradePlan(store: Store, request: FastifyRequest) {
+	const { planId, aiTokenId } = request.body as Record<string, unknown>;
 	if (!Object.values<unknown>(SANDBOX_PLANS).includes(planId)) fail('plan-upgrade-2');
-	const user = userOf(store, body) ?? fail('sandbox-unknown-email');
+	const user = userOf(store, request.body) ?? fail('sandbox-unknown-email');
 	if (aiTokenId !== undefined && !AI_CREDITS.has(aiTokenId)) fail('sandbox-unknown-ai-token');
 	if (planId === SANDBOX_PLANS.failingPayment) fail('plan-upgrade-1');
 	const days = planId === SANDBOX_PLANS.premium ? 365 : 30;
 	const credits = AI_CREDITS.get(aiTokenId) ?? 0;
-	return store.upgradeSubscription(user, { planId, days, aiTokenId, credits } as Upgrade);
+	const { email } = user;
+	const apiKey = nameKey(request);
+	return store.upgradeSubscription(user, days, credits, { email, planId, aiTokenId, apiKey });
 }
 
 /** Returns the user with the `email` of a body. */
@@ -111,19 +115,29 @@ function success<Data>(data: Data) {
 }
 
 /** Requires both headers, a known private key and, for POST, a JSON object (specification §4, §5 and §7.2). */
-async function authenticate({ headers, method, body, routeOptions }: FastifyRequest) {
+async function authenticate(request: FastifyRequest) {
+	const { headers, method, body, routeOptions } = request;
 	if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
 		fail('sandbox-content-type');
 	}
-	const [, key = ''] = /^Bearer (\S+)$/.exec(String(headers.authentication)) ?? [];
+	const key = nameKey(request);
 	const isUpgrade = routeOptions.url === BASE_PATH + UPGRADE;
-	// A JSON Web Token has three parts.
-	if (key.split('.').length === 3) fail(isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type');
-	if (isUpgrade && key !== SANDBOX_KEYS.live) fail('plan-upgrade-3');
-	if (!Object.values(SANDBOX_KEYS).includes(key)) fail('sandbox-unauthorized');
+	if (key === 'user token') fail(isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type');
+	if (isUpgrade && key !== 'live') fail('plan-upgrade-3');
+	if (!(key in SANDBOX_KEYS)) fail('sandbox-unauthorized');
 	if (method === 'POST' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
 		fail('sandbox-malformed-body');
 	}
+}
+
+/** Returns the name of the request's key, also to store: an unknown key may be a real one, and stays out of the database. */
+function nameKey({ headers }: FastifyRequest): string {
+	const [, key] = /^Bearer (\S+)$/.exec(String(headers.authentication)) ?? [];
+	if (key === undefined) return 'none';
+	const known = Object.entries(SANDBOX_KEYS).find(([, value]) => value === key);
+	if (known) return known[0];
+	// A JSON Web Token has three parts.
+	return key.split('.').length === 3 ? 'user token' : 'unknown';
 }
 
 /** Returns a JSON Web Token that expires after an hour. No operation accepts it, so its signature is a placeholder. */
@@ -134,9 +148,12 @@ function createToken({ id, email }: User): string {
 	return `${encode({ alg: 'HS256', typ: 'JWT' })}.${claims}.sandbox`;
 }
 
+type ApiError = Error & { statusCode?: number; code?: string };
+
 /** Sends an error with the HTTP status and in the form of its operation (specification §2 and §7.1). */
 function answerError(
-	error: Error & { statusCode?: number; code?: string },
+	store: Store,
+	error: ApiError,
 	request: FastifyRequest,
 	reply: FastifyReply,
 ): void {
@@ -149,6 +166,10 @@ function answerError(
 	// Other codes are Fastify's: a field of another type, or a body that is too large.
 	const errorCode = code in MESSAGES ? code : 'sandbox-bad-request';
 	const operation = request.routeOptions.url?.slice(BASE_PATH.length) ?? '';
+	if (operation === UPGRADE) {
+		const { email, planId, aiTokenId } = (request.body ?? {}) as Record<string, unknown>;
+		store.addUpgradeRequest({ email, planId, aiTokenId, apiKey: nameKey(request), errorCode });
+	}
 	if (CONNECT.includes(operation)) {
 		const sentence = `error code: ${errorCode}, please contact administrator`;
 		reply.code(200).send({ status: 'error', errorCode: sentence });

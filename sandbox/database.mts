@@ -8,7 +8,7 @@ import { Trouble } from '../host/trouble.mts';
 const APPLICATION_ID = 0x52_53_4d_45;
 
 /** Raise it if files with the schema of before no longer work. */
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 
 /** Times are Unix seconds, as in the subscription record (specification §2). */
 const SCHEMA = `
@@ -51,13 +51,17 @@ const SCHEMA = `
 		UNIQUE (resume_id, position)
 	) STRICT;
 
-	CREATE TABLE upgrades (
+	CREATE TABLE upgrade_requests (
 		id INTEGER PRIMARY KEY AUTOINCREMENT,
-		email TEXT NOT NULL,
-		plan_id TEXT NOT NULL,
+		email TEXT,
+		plan_id TEXT,
 		ai_token_id TEXT,
+		api_key TEXT NOT NULL,
+		error_code TEXT,
 		created INTEGER NOT NULL
 	) STRICT;
+	CREATE VIEW upgrades AS SELECT id, email, plan_id, ai_token_id, created
+		FROM upgrade_requests WHERE error_code IS NULL;
 
 	CREATE TABLE webhooks (
 		id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -105,9 +109,9 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
 /** Returns whether the tables were created. */
 function prepareSchema(database: DatabaseSync, reset: boolean): boolean {
 	const sql = database.createTagStore();
-	// Tables that refer to others come first, so that they can be dropped in this order.
-	const tables = sql.all`SELECT name FROM sqlite_schema
-		WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid DESC`;
+	// Tables and views that refer to others come first, so that they can be dropped in this order.
+	const tables = sql.all`SELECT type, name FROM sqlite_schema
+		WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY rowid DESC`;
 	const isNew = tables.length === 0;
 	if (!isNew && sql.get`PRAGMA application_id`?.application_id !== APPLICATION_ID) {
 		throw new Error('it belongs to another program');
@@ -118,7 +122,7 @@ function prepareSchema(database: DatabaseSync, reset: boolean): boolean {
 	if (!isNew && !reset) return false;
 	database.exec('PRAGMA journal_mode = WAL');
 	inTransaction(database, () => {
-		for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`);
+		for (const { type, name } of tables) database.exec(`DROP ${type} "${String(name)}"`);
 		database.exec(`${SCHEMA}
 			PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
 	});

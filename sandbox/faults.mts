@@ -18,6 +18,27 @@ export interface Fault {
 	answer?: { status: number; headers?: Record<string, string>; body?: string };
 }
 
+/** The faults that the web page offers. */
+export const COMMON_FAULTS: Fault[] = [
+	{ drop: 'after' },
+	{ drop: 'before' },
+	{ delayMs: 5_000 },
+	{ answer: { status: 429, headers: { 'Retry-After': '2' } } },
+	{ answer: { status: 500 } },
+	{ answer: { status: 503 } },
+	{ answer: { status: 200, body: '{"status":"error","errorCode":"sandbox-fault"}' } },
+];
+
+/** Says what happens to a request. */
+export function describeFault({ drop, delayMs, answer }: Fault): string {
+	const effects = [
+		answer && `HTTP ${answer.status} ${answer.body ?? ''}`.trim(),
+		delayMs && `Response delayed by ${delayMs} ms`,
+		drop && `Connection cut ${drop} the request is handled`,
+	];
+	return effects.filter(Boolean).join(', ');
+}
+
 const FAULT_SCHEMA = {
 	type: 'object',
 	additionalProperties: false,
@@ -35,9 +56,12 @@ export type Faults = ReturnType<typeof createFaults>;
 
 /** Keeps the faults that are set. If several match a request, the oldest is used. */
 export function createFaults() {
-	let faults: Fault[] = [];
+	let faults: Array<Fault & { id: number }> = [];
+	let lastId = 0;
 	return {
-		add: (fault: Fault) => void faults.push({ ...fault }),
+		list: () => faults,
+		add: (fault: Fault) => void faults.push({ ...fault, id: ++lastId }),
+		remove: (id: number) => void (faults = faults.filter((fault) => fault.id !== id)),
 		clear: () => void (faults = []),
 		/** Returns the fault of a request, and counts the request. */
 		take(path: string, body: unknown): Fault | undefined {

@@ -91,7 +91,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
 	};
 	app.register(api, { prefix: BASE_PATH });
 	app.register(async (scope) => faultRoutes(scope, faults), { prefix: '/_sandbox' });
-	const pages = async (scope: FastifyInstance) => consoleRoutes(scope, store, webhooks);
+	const pages = async (scope: FastifyInstance) => consoleRoutes(scope, store, webhooks, faults);
 	app.register(pages, { prefix: CONSOLE_PATH });
 
 	await app.listen({ host: HOST, port }).catch((error: unknown) => {

@@ -12,7 +12,7 @@ export interface User {
 	aiCredits: number;
 	created: number;
 	/** The subscription record of the specification (§2). */
-	subscription: object | null;
+	subscription: { plan_id: string } | null;
 }
 
 export interface Section {
@@ -44,11 +44,15 @@ export interface NewResume {
 	[field: string]: unknown;
 }
 
-export interface Upgrade {
-	planId: string;
-	days: number;
-	aiTokenId?: string;
-	credits: number;
+/** A request to upgrade a plan. Its fields may have any type if it is refused. */
+export interface UpgradeRequest {
+	email?: unknown;
+	planId?: unknown;
+	aiTokenId?: unknown;
+	/** The name of the key. */
+	apiKey: string;
+	/** Reason for the refusal. A request without it bills. */
+	errorCode?: string;
 }
 
 /** All data access to users, resumes and plans, for the API and the web pages. */
@@ -125,9 +129,29 @@ export class Store {
 		return { userId, resumeId, section: withExtra<Section>(section) };
 	}
 
-	/** Puts a user on a plan from now on, and adds a row to `upgrades`. Returns the subscription. */
-	upgradeSubscription({ id, email }: User, { planId, days, aiTokenId, credits }: Upgrade) {
+	/** Returns the last hundred requests to upgrade a plan, the newest first. */
+	listUpgradeRequests() {
+		return this.#sql.all`SELECT email, plan_id AS planId, ai_token_id AS aiTokenId,
+			api_key AS apiKey, error_code AS errorCode, created
+			FROM upgrade_requests ORDER BY id DESC LIMIT 100`;
+	}
+
+	/** Returns the number of upgrades that were billed. */
+	countUpgrades(): number {
+		return Number(this.#sql.get`SELECT count(*) AS count FROM upgrades`!.count);
+	}
+
+	addUpgradeRequest(request: UpgradeRequest, now = unixTime()): void {
+		const { email, planId, aiTokenId, apiKey, errorCode = null } = request;
+		this.#sql.run`INSERT INTO upgrade_requests
+			(email, plan_id, ai_token_id, api_key, error_code, created) VALUES (${textOrNull(email)},
+				${textOrNull(planId)}, ${textOrNull(aiTokenId)}, ${apiKey}, ${errorCode}, ${now})`;
+	}
+
+	/** Puts a user on a plan from now on, which bills. Returns the subscription. */
+	upgradeSubscription({ id }: User, days: number, credits: number, request: UpgradeRequest) {
 		const sql = this.#sql;
+		const planId = String(request.planId);
 		const now = unixTime();
 		const end = now + days * 24 * 60 * 60;
 		return inTransaction(sql.db, () => {
@@ -136,8 +160,7 @@ export class Store {
 					current_period_start = excluded.current_period_start,
 					current_period_end = excluded.current_period_end`;
 			sql.run`UPDATE users SET ai_credits = ai_credits + ${credits} WHERE id = ${id}`;
-			sql.run`INSERT INTO upgrades (email, plan_id, ai_token_id, created)
-				VALUES (${email}, ${planId}, ${aiTokenId ?? null}, ${now})`;
+			this.addUpgradeRequest(request, now);
 			return this.findUser(id)?.subscription;
 		});
 	}
@@ -148,6 +171,10 @@ function withExtra<Found>({ extra, ...fields }: Record<string, SQLInputValue>): 
 	return { ...fields, ...(JSON.parse(String(extra)) as object), ...fields } as Found;
 }
 
-function unixTime(): number {
+function textOrNull(value: unknown): string | null {
+	return typeof value === 'string' ? value : null;
+}
+
+export function unixTime(): number {
 	return Math.floor(Date.now() / 1000);
 }

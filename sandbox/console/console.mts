@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
+import { COMMON_FAULTS, describeFault, type Faults } from '../faults.mts';
 import { scoreResume } from '../score.mts';
 import type { Store } from '../store.mts';
 import { STYLES, type WebhookRegistration } from '../webhooks/signature.mts';
@@ -11,15 +13,20 @@ import { refuse, type Webhooks } from '../webhooks/webhooks.mts';
 
 export const CONSOLE_PATH = '/console';
 
-const stylesheet = readFileSync(join(import.meta.dirname, 'style.css'));
+const stylesheet = [
+	createRequire(import.meta.filename).resolve('@picocss/pico/css/pico.fluid.classless.min.css'),
+	join(import.meta.dirname, 'style.css'),
+]
+	.map((file) => readFileSync(file, 'utf8'))
+	.join('\n');
 
 /** The templates escape every value. */
 const eta = new Eta({ views: import.meta.dirname, cache: true });
 
 const helpers = {
 	root: CONSOLE_PATH,
-	/** Returns e.g. `2026-11-01 14:03`. */
-	time: (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' '),
+	/** Returns e.g. `2026-11-01 14:03:55`. */
+	time: (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' '),
 	/** Returns e.g. `1 user` or `2 users`. */
 	count: (number: number, one: string, many = `${one}s`) =>
 		`${number} ${number === 1 ? one : many}`,
@@ -27,12 +34,17 @@ const helpers = {
 
 interface Form {
 	Params: { id: string };
-	Querystring: { saved?: string };
+	Querystring: { saved?: string; search?: string };
 	Body: Record<string, string>;
 }
 
 /** Adds the web pages: plain forms without scripts. */
-export function consoleRoutes(scope: FastifyInstance, store: Store, webhooks: Webhooks): void {
+export function consoleRoutes(
+	scope: FastifyInstance,
+	store: Store,
+	webhooks: Webhooks,
+	faults: Faults,
+): void {
 	scope.removeAllContentTypeParsers();
 	scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
 		done(null, Object.fromEntries(new URLSearchParams(String(body)))),
@@ -44,13 +56,14 @@ export function consoleRoutes(scope: FastifyInstance, store: Store, webhooks: We
 	});
 	scope.get('/style.css', (_request, reply) => reply.type('text/css').send(stylesheet));
 
-	scope.get('/users', (_request, reply) => {
-		const users = store.listUsers();
-		return page(reply, 'users', {
-			title: 'Users',
-			users: users.slice(0, 100),
-			total: users.length,
+	scope.get<Form>('/users', ({ query: { search = '' } }, reply) => {
+		const wanted = search.trim().toLowerCase();
+		const users = store.listUsers().filter(({ id, email, firstName, lastName, subscription }) => {
+			const texts = [`${firstName} ${lastName}`, email, id, subscription?.plan_id ?? 'no plan'];
+			return texts.some((text) => text.toLowerCase().includes(wanted));
 		});
+		const lists = { users: users.slice(0, 100), total: users.length };
+		return page(reply, 'users', { title: 'Users', search, ...lists });
 	});
 	scope.get<Form>('/users/:id', ({ params: { id } }, reply) => {
 		const user = store.findUser(id) ?? refuse(`There is no ${id}.`);
@@ -74,7 +87,8 @@ export function consoleRoutes(scope: FastifyInstance, store: Store, webhooks: We
 		const lists = { styles: STYLES, webhooks: webhooks.list(), deliveries: webhooks.deliveries() };
 		return page(reply, 'webhooks', { title: 'Webhooks', ...lists });
 	});
-	const back = (reply: FastifyReply) => reply.redirect(`${CONSOLE_PATH}/webhooks`, 303);
+	const back = (reply: FastifyReply, to = 'webhooks') =>
+		reply.redirect(`${CONSOLE_PATH}/${to}`, 303);
 	scope.post<Form>('/webhooks', ({ body }, reply) => {
 		webhooks.register(body as unknown as WebhookRegistration);
 		return back(reply);
@@ -86,6 +100,27 @@ export function consoleRoutes(scope: FastifyInstance, store: Store, webhooks: We
 	scope.post<Form>('/deliveries/:id/redeliver', ({ params }, reply) => {
 		webhooks.redeliver(Number(params.id));
 		return back(reply);
+	});
+
+	scope.get('/upgrades', (_request, reply) => {
+		const lists = { requests: store.listUpgradeRequests(), billed: store.countUpgrades() };
+		return page(reply, 'upgrades', { title: 'Upgrades', ...lists });
+	});
+
+	scope.get('/faults', (_request, reply) => {
+		const lists = { faults: faults.list(), commonFaults: COMMON_FAULTS };
+		return page(reply, 'faults', { title: 'Faults', describeFault, ...lists });
+	});
+	scope.post<Form>('/faults', ({ body: { fault, path, email, times } }, reply) => {
+		const chosen = COMMON_FAULTS[Number(fault)] ?? refuse('There is no such fault.', 400);
+		if (!/^[1-9]\d*$|^$/.test(times ?? '')) refuse('Enter a number of requests.', 400);
+		const requests = { path: path || undefined, email: email || undefined };
+		faults.add({ ...chosen, ...requests, times: Number(times) || undefined });
+		return back(reply, 'faults');
+	});
+	scope.post<Form>('/faults/:id/remove', ({ params }, reply) => {
+		faults.remove(Number(params.id));
+		return back(reply, 'faults');
 	});
 }
 

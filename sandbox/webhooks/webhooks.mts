@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import type { Section, Store } from '../store.mts';
+import { unixTime, type Section, type Store } from '../store.mts';
 import { signatureHeaders, type WebhookRegistration } from './signature.mts';
 
 /** An event for one webhook. The fields `last…` are about the last attempt. */
@@ -13,6 +13,8 @@ interface Delivery {
 	body: string;
 	status: 'pending' | 'delivered' | 'failed';
 	attempts: number;
+	/** Unix seconds: the last attempt, or the begin of a delivery without one. */
+	time: number;
 	lastStatus?: number;
 	lastError?: string;
 }
@@ -58,7 +60,7 @@ export function createWebhooks(database: DatabaseSync, store: Store, backoffMs: 
 			const outcome = await send(webhook, delivery, signal);
 			signal.throwIfAborted();
 			delivery.attempts++;
-			Object.assign(delivery, outcome);
+			Object.assign(delivery, outcome, { time: unixTime() });
 			if (outcome.lastError === undefined) delivery.status = 'delivered';
 			else if (delivery.attempts === MAX_ATTEMPTS) delivery.status = 'failed';
 			if (delivery.status !== 'pending') return;
@@ -68,7 +70,8 @@ export function createWebhooks(database: DatabaseSync, store: Store, backoffMs: 
 
 	const start = (url: string, eventId: string, body: string): void => {
 		const id = deliveries.length + 1;
-		const delivery: Delivery = { id, url, eventId, body, status: 'pending', attempts: 0 };
+		const event = { id, url, eventId, body, time: unixTime() };
+		const delivery: Delivery = { ...event, status: 'pending', attempts: 0 };
 		deliveries.push(delivery);
 		const delivering = deliver(delivery).catch((error: unknown) => {
 			if (!signal.aborted) console.error(error);
@@ -106,8 +109,7 @@ export function createWebhooks(database: DatabaseSync, store: Store, backoffMs: 
 		saveSection(number: number, fields: Partial<Section>): string {
 			const data = store.saveSection(number, fields) ?? refuse(`There is no section ${number}.`);
 			const id = `evt_${randomBytes(12).toString('hex')}`;
-			const created = Math.floor(Date.now() / 1000);
-			const body = JSON.stringify({ event: SECTION_SAVED, id, created, data });
+			const body = JSON.stringify({ event: SECTION_SAVED, id, created: unixTime(), data });
 			for (const { url } of list()) start(url, id, body);
 			return String(data.resumeId);
 		},

@@ -1,12 +1,11 @@
 import { loadNodeType } from '../support/engine.mts';
-import { offeredOperations } from '../support/openapi.mts';
 import { offered } from '../support/operations.mts';
 import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
 /**
- * Walks the node's operations, so that an operation that is added later is tested as well: the OpenAPI document has its
- * request, and it runs through the pipeline, as a node and as an agent's tool.
+ * Walks the node's operations, so that an operation that is added later is tested as well: it runs through the pipeline, as
+ * a node and as an agent's tool.
  */
 
 const REFUSAL = { status: 'error', errorCode: 'walk-1', errorMessage: 'walked' };
@@ -16,18 +15,6 @@ beforeEach(() => (answer = REFUSAL));
 const { credential, requests, run, tool } = useRawService(() => answer);
 
 const operations = offered();
-
-test('the node offers the operations of the OpenAPI document and two custom requests', () => {
-	const own = operations.filter(({ resource }) => resource !== 'customRequest');
-	const found = own.map(({ resource, value, method, path }) =>
-		[`${resource}.${value}`, method.toLowerCase(), path.replace(/:(\w+)/g, '{$1}')].join(' '),
-	);
-	const documented = offeredOperations().map(({ operationId, method, path }) =>
-		[operationId, method, path].join(' '),
-	);
-	expect(found.sort()).toEqual(documented.sort());
-	expect(operations.length - own.length).toBe(2);
-});
 
 test.each(operations)(
 	"$resource $value runs through the pipeline, also as an agent's tool",

@@ -1,6 +1,8 @@
 import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import type { RecordedRequest } from '../../sandbox/server.mts';
+import { documentedOperations, judgeRequest } from '../support/openapi.mts';
+import { offered } from '../support/operations.mts';
 import { byId } from '../support/parameters.mts';
 import { useSandbox } from '../support/service.mts';
 
@@ -16,7 +18,7 @@ const emptyJson = { specifyBody: 'json', jsonBody: '{}' };
 const custom = (method: string, path: string, more = {}) => ({ method, path, ...more });
 
 /** The requests of all operations (partner API specification, §4). */
-test.each<[request: string, operation: string, parameters: INodeParameters, body?: object]>([
+const rows: Array<[request: string, name: string, parameters: INodeParameters, body?: object]> = [
 	['GET /v1/users', 'user.getAll', { returnAll: true }],
 	['GET /v1/user/a%2Fb', 'user.get', { userId: byId('a/b') }],
 	['POST /v1/user/token', 'user.getToken', { email: ` ${email} ` }, { email }],
@@ -35,19 +37,52 @@ test.each<[request: string, operation: string, parameters: INodeParameters, body
 	['PATCH /v1/%C3%A9', 'customRequest.send', custom('PATCH', 'é', titled), title],
 	['DELETE /v1/a%2Fb', 'customRequest.send', custom('DELETE', 'a%2Fb')],
 	['DELETE /v1/a', 'customRequest.send', custom('DELETE', 'a', titled), title],
-])('%s is the request of %s with %j', async (expected, name, parameters, ...[body]) => {
-	const [resource, operation] = name.split('.') as [string, string];
-	await run(
-		{ resource, operation, ...parameters },
-		{ credential: { ...credential(), baseUrl: `${credential().baseUrl}//` } },
-	);
-	const { requests } = sandbox();
-	expect(requests).toHaveLength(1);
-	const [request] = requests as [RecordedRequest];
-	expect(`${request.method} ${request.url}`).toBe(expected);
-	expect(request.headers.authentication).toBe(`Bearer ${SANDBOX_KEYS.live}`);
-	expect(request.headers['content-type']).toBe('application/json');
-	expect(request.headers).not.toHaveProperty('authorization');
-	expect(request.rawHeaders).toContain('Authentication');
-	expect(request.body === '' ? undefined : JSON.parse(request.body)).toEqual(body);
+];
+
+const documented = documentedOperations();
+const named = offered().map((all) => ({ ...all, name: `${all.resource}.${all.value}` }));
+const ownPaths = named.filter(({ resource }) => resource !== 'customRequest');
+
+test.each(ownPaths)('$name is in the OpenAPI document, and has a row in this test', (operation) => {
+	const { name, method, path, write = false, description } = operation;
+	const request = `${method} ${path.replace(/:(\w+)/g, '{$1}')}`;
+	const entry = documented.find(({ operationId }) => operationId === name);
+	const isRead = method === 'GET';
+	expect([
+		entry?.request !== request &&
+			`Add ${request} with the operationId ${name} to openapi/partner-api.yaml`,
+		!rows.some((row) => row[1] === name) && `Add a row for ${name} to test/engine/wire.test.mts`,
+		write === isRead && `Set write of ${name} to ${!isRead}, because it sends ${method}`,
+		description.includes('Changes nothing.') !== isRead &&
+			`Say in the description of ${name} what it changes or bills`,
+	]).toEqual([false, false, false, false]);
 });
+
+test('the node offers each operation of the OpenAPI document', () => {
+	const names = named.map(({ name }) => name);
+	const missing = documented.filter(({ operationId }) => !names.includes(operationId));
+	const file = 'nodes/ResumeManagement/operations/index.ts';
+	expect(missing.map(({ operationId }) => `Add ${operationId} to ${file}`)).toEqual([]);
+});
+
+test.each(rows)(
+	'%s is the request of %s with %j',
+	async (expected, name, parameters, ...[body]) => {
+		const [resource, operation] = name.split('.') as [string, string];
+		await run(
+			{ resource, operation, ...parameters },
+			{ credential: { ...credential(), baseUrl: `${credential().baseUrl}//` } },
+		);
+		const { requests } = sandbox();
+		expect(requests).toHaveLength(1);
+		const [request] = requests as [RecordedRequest];
+		expect(`${request.method} ${request.url}`).toBe(expected);
+		const entry = documented.find(({ operationId }) => operationId === name);
+		if (entry) expect(judgeRequest(entry, request)).toBe('');
+		expect(request.headers.authentication).toBe(`Bearer ${SANDBOX_KEYS.live}`);
+		expect(request.headers['content-type']).toBe('application/json');
+		expect(request.headers).not.toHaveProperty('authorization');
+		expect(request.rawHeaders).toContain('Authentication');
+		expect(request.body === '' ? undefined : JSON.parse(request.body)).toEqual(body);
+	},
+);

@@ -1,36 +1,45 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
+import type { RecordedRequest } from '../../sandbox/server.mts';
 
-/** Either the response or a reference to it. */
-interface Response {
+/** A part of the document, or a reference to it. */
+interface Part {
 	$ref?: string;
 	content?: Record<string, { schema?: object }>;
 }
 
-export interface Operation {
+interface Operation {
 	operationId: string;
-	requestBody?: object;
-	responses: Record<string, Response>;
+	requestBody?: Part;
+	responses: Record<string, Part>;
 }
 
 interface OpenApi {
-	paths: Record<string, { parameters: object[]; get?: Operation; post?: Operation }>;
-	components: { responses: Record<string, Response>; schemas: Record<string, object> };
+	paths: Record<string, { parameters: Part[] }>;
+	components: Record<string, Record<string, Part>>;
 }
 
 const file = join(import.meta.dirname, '../../openapi/partner-api.yaml');
 export const document = parse(readFileSync(file, 'utf8')) as OpenApi;
 
+type Documented = ReturnType<typeof documentedOperations>[number];
+
 /** Returns the operations of the document. The node offers the same ones. */
-export function offeredOperations() {
+export function documentedOperations() {
 	return Object.entries(document.paths).flatMap(([path, { parameters, ...methods }]) =>
-		Object.entries(methods).map(([method, operation]: [string, Operation]) => {
-			return { ...operation, parameters, method, path };
+		Object.entries(methods as Record<string, Operation>).map(([name, operation]) => {
+			const method = name.toUpperCase();
+			return { ...operation, parameters, method, path, request: `${method} ${path}` };
 		}),
 	);
+}
+
+/** Returns the target of a reference in the document, or the part itself. */
+function resolve(part: Part): Part {
+	const [, , group, name] = part.$ref?.split('/') ?? [];
+	return document.components[group!]?.[name!] ?? part;
 }
 
 // Not strict, because the document has keywords that JSON Schema lacks.
@@ -44,14 +53,25 @@ export function judge(schema: object, value: unknown): string {
 	return validate(value) ? '' : ajv.errorsText(validate.errors);
 }
 
-/** Returns what is wrong with an answer to an operation, or nothing. */
-export function judgeAnswer({ responses }: Operation, answer: globalThis.Response, text: string) {
-	const response = responses[answer.status];
-	if (response === undefined) return `HTTP ${answer.status} is not in the document`;
-	const { content = {} } =
-		document.components.responses[response.$ref?.split('/')[3] ?? ''] ?? response;
-	const type = answer.headers.get('content-type')!.split(';')[0]!;
-	const entry = content[type] ?? content['*/*'];
+/** Returns what is wrong with a request for an operation, or nothing. */
+export function judgeRequest(operation: Documented, sent: RecordedRequest): string {
+	const { path, request, requestBody } = operation;
+	const pattern = RegExp(`^\\S+ /v1${path.replace(/\{\w+\}/g, '[^/?]+')}(\\?|$)`);
+	const line = `${sent.method} ${sent.url}`;
+	if (sent.method !== operation.method || !pattern.test(line)) return `${line} is not ${request}`;
+	const { schema } = resolve(requestBody ?? {}).content?.['application/json'] ?? {};
+	if (schema) return judge(schema, JSON.parse(sent.body));
+	return sent.body && 'it has a body that is not in the document';
+}
+
+/** Returns what is wrong with a response to an operation, or nothing. */
+export function judgeResponse(operation: Documented, { status, headers }: Response, text: string) {
+	const { request, responses } = operation;
+	if (text.includes('sandbox-unknown-address')) return `Add ${request} to sandbox/api.mts`;
+	const response = resolve(responses[status] ?? {});
+	if (!(status in responses)) return `Add HTTP ${status} to ${request} in openapi/partner-api.yaml`;
+	const type = headers.get('content-type')!.split(';')[0]!;
+	const entry = response.content?.[type] ?? response.content?.['*/*'];
 	if (entry === undefined) return `content type "${type}" is not in the document`;
 	return entry.schema === undefined ? '' : judge(entry.schema, JSON.parse(text));
 }

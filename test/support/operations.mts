@@ -1,8 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
-
 import { PACKAGE_ROOT } from './engine.mts';
 
 interface Operation {
@@ -11,6 +9,7 @@ interface Operation {
 	path: string;
 	/** The service changes something. */
 	write?: boolean;
+	description: string;
 	returns: 'record' | 'list' | 'file';
 	fields: INodeProperties[];
 }
