@@ -9,24 +9,26 @@ import { useRawService, useSandbox } from '../support/service.mts';
 /** The items of an answer, each paired with the item that it answers. Lists: pages.test.mts. */
 
 describe('reads side by side', () => {
-	let inFlight = 0;
+	const limit = 10;
+	const items = Array.from({ length: 30 }, (_, id) => ({ id }));
+	const open: Array<() => void> = [];
 	let most = 0;
-	const { run } = useRawService(({ path }, socket) => {
-		most = Math.max(most, ++inFlight);
-		const id = Number(path.split('/').at(-1));
-		const answer = () => {
-			inFlight--;
-			socket.end(json({ status: 'success', data: { id } }));
-		};
-		// Longer for the first ones, and long enough for another request to come in.
-		setTimeout(answer, 200 - id * 5);
+	const { requests, run } = useRawService(({ path }, socket) => {
+		const data = { id: Number(path.split('/').at(-1)) };
+		most = Math.max(most, open.push(() => socket.end(json({ status: 'success', data }))));
+		const isLast = requests.length === items.length;
+		if (open.length < limit && !isLast) return;
+		// Gives a request too many the time to come in. The newest gets its response first.
+		setTimeout(() => {
+			for (const respond of open.splice(isLast ? 0 : limit - 1).reverse()) respond();
+		}, 20);
 	});
 
 	test('end in order, with at most Max Parallel Requests at a time', async () => {
-		const parameters = { ...userGet('={{ $json.id }}'), options: { maxParallelRequests: 10 } };
-		const items = Array.from({ length: 30 }, (_, id) => ({ id }));
-		expect((await run(parameters, { items })).items).toEqual(items);
-		expect(most).toBe(10);
+		const options = { maxParallelRequests: limit };
+		const result = await run({ ...userGet('={{ $json.id }}'), options }, { items });
+		expect(result.items).toEqual(items);
+		expect(most).toBe(limit);
 	});
 });
 
