@@ -15,7 +15,10 @@ describe('reads side by side', () => {
 	let most = 0;
 	const { requests, run } = useRawService(({ path }, socket) => {
 		const data = { id: Number(path.split('/').at(-1)) };
-		most = Math.max(most, open.push(() => socket.end(json({ status: 'success', data }))));
+		most = Math.max(
+			most,
+			open.push(() => socket.end(json({ status: 'success', data }))),
+		);
 		const isLast = requests.length === items.length;
 		if (open.length < limit && !isLast) return;
 		// Gives a request too many the time to come in. The newest gets its response first.
