@@ -15,6 +15,9 @@ const find = (...patterns: string[]) => globSync(patterns, { cwd: projectRoot, e
 const all = (text: string, pattern: RegExp) =>
 	Array.from(text.matchAll(pattern), ([, found]) => found!);
 
+/** Returns a page without its code blocks. */
+const withoutCode = (page: string) => read(page).replace(/^ *```.*?^ *```/gms, '');
+
 const pages = find('*.md', 'docs/*.md').filter((file) => file !== 'LICENSE.md');
 const [credential] = builtCredentials();
 const operations = readOperations();
@@ -38,9 +41,8 @@ const n8nLabels = [
 	...['Security', 'italics'],
 ];
 
-const sources = find(
-	'{nodes,credentials,sandbox,openapi,host,scripts,test,workflows}/**/*.{ts,mts,yaml,json}',
-);
+/** What ships, and what `npm start` offers beside it. A name in a test alone is no proof. */
+const sources = find('{nodes,credentials,openapi,sandbox,host,workflows}/**/*.{ts,mts,yaml,json}');
 /** Messages of n8n that the pages quote, the descriptions, the code and the example workflows. */
 const texts = [
 	'Connection tested successfully',
@@ -78,6 +80,107 @@ function isUnknownIdentifier(span: string): boolean {
 	return isIdentifier && !identifiers.has(span) && !identifiers.has(span.replaceAll('_', ''));
 }
 
+/** Names of a file's code, such as `sandbox/api.mts`: `apiRoutes`. */
+const CODE_OF_FILE = /`([\w./-]+\.\w+)`: ((?:`\w+`(?:, | and )?)+)/g;
+
+function missingInFiles(text: string): string[] {
+	return [...text.matchAll(CODE_OF_FILE)].flatMap(([, file, names]) =>
+		all(names!, /(\w+)/g).filter((name) => !RegExp(`\\b${name}\\b`).test(read(file!))),
+	);
+}
+
+/** Returns the first number that follows a text in a file, such as `32 * 1024`. */
+function numberIn(file: string, before: string): number {
+	const [, ...after] = read(file).split(before);
+	const [found] = after.flatMap((text) => /^[\d_]+(?: \* [\d_]+)*/.exec(text) ?? []);
+	if (found === undefined) throw new Error(`${file} has no number after "${before}"`);
+	return found.split(' * ').reduce((product, one) => product * Number(one.replaceAll('_', '')), 1);
+}
+
+/** Returns the default of a field. */
+const defaultOf = (field: string) =>
+	RegExp(`"name":"${field}","type":"number".*?"default":(\\d+)`).exec(texts)![1]!;
+
+const inNode = (file: string, before: string) => numberIn(`nodes/ResumeManagement/${file}`, before);
+const inTrigger = (file: string, before: string) =>
+	numberIn(`nodes/ResumeManagementTrigger/${file}`, before);
+const n8nConfig = 'node_modules/@n8n/config/dist/configs';
+const megabyte = 1024 * 1024;
+const seconds = (milliseconds: number) => `${milliseconds / 1_000} seconds`;
+const syncMinutes = numberIn('workflows/large-sync.json', '$now.minus(');
+const shortestSecret = numberIn('nodes/shared/secrets.ts', 'SHORTEST = ');
+const deliveries = 'sandbox/webhooks/webhooks.mts';
+
+/** Phrases of the pages with the numbers of the code, of n8n, or measured by hand. */
+const stated: Record<string, string[]> = {
+	'CONTRIBUTING.md': ['3.2 GB of disk space'],
+	'README.md': [
+		'3.2 GB of disk space: 1 GB in the clone',
+		`up to ${defaultOf('maxParallelRequests')} at a time`,
+		`more than ${defaultOf('maxUpgrades')} upgrades`,
+	],
+	'SECURITY.md': [`from ${shortestSecret} characters on`],
+	'docs/errors.md': [
+		`longer than ${inNode('run/file.ts', 'LONGEST_LINK = ').toLocaleString('en')} characters`,
+		`at most ${String(Number.MAX_SAFE_INTEGER).length} digits`,
+	],
+	'docs/events.md': [
+		`by ${inTrigger('verify.ts', 'TOLERANCE = ')} seconds`,
+		`at most ${numberIn(`${n8nConfig}/endpoints.config.js`, 'payloadSizeMax = ')} MiB`,
+		`${numberIn('nodes/shared/json.ts', 'DEEPEST = ')} levels`,
+		`${numberIn('nodes/shared/json.ts', 'MOST_VALUES = ').toLocaleString('en')} values`,
+		`Every ${numberIn('workflows/new-or-changed-users.json', '"minutesInterval": ')} minutes`,
+	],
+	'docs/examples.md': [
+		`every ${numberIn('workflows/new-or-changed-users.json', '"minutesInterval": ')} minutes`,
+		'up to 2,000 users',
+	],
+	'docs/lists-and-files.md': [
+		// Arithmetic.
+		'10,000 users in pages of 100 are 100 requests',
+		`at least ${inNode('output/fileType.ts', 'SHORTEST_BASE64 = ')} characters`,
+		`at most ${inNode('http/answer.ts', 'LONGEST_ANSWER = ') / megabyte} MB`,
+		`${numberIn('nodes/shared/json.ts', 'MOST_VALUES = ').toLocaleString('en')} values`,
+		`longer than ${inNode('output/fileName.ts', 'MAX_BYTES = ')} bytes`,
+	],
+	'docs/reliability.md': [
+		// Those that JavaScript keeps of every number.
+		'more than 15 digits',
+		`at least ${shortestSecret} characters`,
+		`at most ${seconds(inNode('run/claims.ts', 'PATIENCE = '))} in a run`,
+		'68 to 79 seconds. Measured',
+		`${numberIn(`${n8nConfig}/generic.config.js`, 'gracefulShutdownTimeout = ')} seconds by`,
+		`A read may take ${seconds(inNode('http/send.ts', '{ read: '))}`,
+		`a write ${seconds(inNode('http/send.ts', ', write: '))}`,
+		`_Max Upgrades_ (${defaultOf('maxUpgrades')})`,
+	],
+	'docs/sandbox.md': [
+		`${numberIn('sandbox/api.mts', 'premium ? 365 : ')} days`,
+		`${numberIn('sandbox/api.mts', 'premium ? ')} days`,
+		`within ${seconds(numberIn(deliveries, 'TIMEOUT_IN_MS = '))}`,
+		`after ${seconds(numberIn('sandbox/server.mts', 'deliveryBackoffMs = ')).replace(/s$/, '')}`,
+		`After ${numberIn(deliveries, 'MAX_ATTEMPTS = ')} attempts`,
+	],
+	'docs/scaling.md': [`With ${defaultOf('maxParallelRequests')} requests open`],
+	'docs/scheduled-sync.md': [`after ${syncMinutes} minutes`, `within ${syncMinutes} minutes`],
+};
+
+const QUANTITY =
+	/\d[\d,.]* ?(?:bytes|characters|digits|levels|values|[kMG]i?B|ms|s|(?:milli)?seconds?|minutes?|hours?|days?|attempts)\b/g;
+
+/** Returns phrases that a page lacks, and its other numbers with a unit. */
+function wrongNumbers(page: string, text: string): string[] {
+	const sentences = text.replace(/\s+/g, ' ');
+	const missing = stated[page]?.filter((phrase) => !sentences.includes(phrase)) ?? [];
+	// The figures of that page are measured.
+	if (page === 'docs/scaling.md') return missing;
+	const rest = (stated[page] ?? []).reduce(
+		(left, phrase) => left.replaceAll(phrase, ''),
+		sentences,
+	);
+	return [...missing, ...(rest.match(QUANTITY) ?? [])];
+}
+
 it.each(generatedTables())(
 	'`npm run docs` writes the block $block of $page as it is',
 	({ page, block, content }) => {
@@ -88,10 +191,9 @@ it.each(generatedTables())(
 	},
 );
 
-it.each(pages)('%s has only names, links and messages that exist', (page) => {
-	// Without code blocks.
-	const text = read(page).replace(/^ *```.*?^ *```/gms, '');
-	const spans = all(text, /`([^`\n]+)`/g);
+it.each(pages)('%s has only names, links, messages and numbers that exist', (page) => {
+	const text = withoutCode(page);
+	const spans = all(text.replace(CODE_OF_FILE, '`$1`'), /`([^`\n]+)`/g);
 	const scripts = all(read(page), /\bnpm (?:run )?((?<=run )[\w:]+|test\b|start\b)/g);
 	const named = all(text, RegExp(`\\b((?:${resources}) → [A-Z]\\w*(?: [A-Z]\\w*)*)`, 'g'));
 	const requests = all(text, /`(?:GET|POST|PUT|PATCH|DELETE) (\/[^`]*)`/g);
@@ -103,6 +205,8 @@ it.each(pages)('%s has only names, links and messages that exist', (page) => {
 	expect([
 		...all(text, /\]\((?!\w+:)([^)\s]+)\)/g).filter((link) => isBrokenLink(page, link)),
 		...scripts.filter((script) => !(script in manifest.scripts)),
+		...missingInFiles(text),
+		...wrongNumbers(page, text),
 		...spans.filter((span) => isUnknownFile(span) || isUnknownIdentifier(span)),
 		...named.filter((name) => !operationNames.includes(name)),
 		...requests.filter((path) => !requestPaths.includes(path)),
