@@ -139,7 +139,7 @@ const stated: Record<string, string[]> = {
 		// Arithmetic.
 		'10,000 users in pages of 100 are 100 requests',
 		`at least ${inNode('output/fileType.ts', 'SHORTEST_BASE64 = ')} characters`,
-		`at most ${inNode('http/answer.ts', 'LONGEST_ANSWER = ') / megabyte} MB`,
+		`at most ${inNode('http/response.ts', 'LONGEST_BODY = ') / megabyte} MB`,
 		`${numberIn('nodes/shared/json.ts', 'MOST_VALUES = ').toLocaleString('en')} values`,
 		`longer than ${inNode('output/fileName.ts', 'MAX_BYTES = ')} bytes`,
 	],
