@@ -64,6 +64,11 @@ const safeguards: Record<string, Safeguard> = {
 		parameters: { sendOnceKey: '={{ $itemIndex }}' },
 		sends: [EMMA, EMMA],
 	},
+	'an upgrade is sent after its preview': {
+		items: [{ ...forEmma, preview: true }, forEmma],
+		parameters: { preview: '={{ $json.preview ?? false }}' },
+		sends: [EMMA],
+	},
 	'an item that could not be sent fails in a preview too': {
 		items: [{ ...forEmma, email: 'nobody' }, { ...forEmma, planId: ' ' }, forNoah, forNoah],
 		parameters: { preview: true },
