@@ -8,20 +8,14 @@ import manifest from '../../package.json' with { type: 'json' };
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 const find = (pattern: string) => globSync(pattern, { cwd: projectRoot }).sort();
 
-interface Step {
-	uses?: string;
-	run?: string;
-}
 interface Job {
 	uses?: string;
-	needs?: string | string[];
-	environment?: string;
 	permissions?: object;
 	strategy?: { matrix: { n8n: unknown[] } };
-	steps?: Step[];
+	steps?: Array<{ uses?: string; run?: string }>;
 }
 interface Workflow {
-	on: { push: object };
+	on: object;
 	permissions: object;
 	jobs: Record<string, Job>;
 }
