@@ -124,6 +124,7 @@ const stated = [
 	`at least ${inNode('output/fileType.ts', 'SHORTEST_BASE64 = ')} characters`,
 	`longer than ${inNode('output/fileName.ts', 'MAX_BYTES = ')} bytes`,
 	`at most ${inNode('http/response.ts', 'LONGEST_BODY = ') / 1024 / 1024} MB`,
+	`Of an HTTP error, ${inNode('http/response.ts', 'LONGEST_ERROR = ') / 1024} KB`,
 	`at most ${inN8n('endpoints', 'payloadSizeMax = ')} MiB`,
 	`${numberIn('nodes/shared/json.ts', 'DEEPEST = ')} levels`,
 	`${numberIn('nodes/shared/json.ts', 'MOST_VALUES = ').toLocaleString('en')} values`,
@@ -146,7 +147,7 @@ const stated = [
 ];
 
 const QUANTITY =
-	/\d[\d,.]* ?(?:bytes|characters|digits|levels|values|[kMG]i?B|ms|s|(?:milli)?seconds?|minutes?|hours?|days?|attempts)\b/g;
+	/\d[\d,.]* ?(?:bytes|characters|digits|levels|values|[kKMG]i?B|ms|s|(?:milli)?seconds?|minutes?|hours?|days?|attempts)\b/g;
 
 /** Returns a page on one line, without the phrases above. */
 const withoutStated = (page: string) =>
