@@ -25,7 +25,7 @@ const level = (name, more = {}) => ({
 
 module.exports = {
 	projects: [
-		...['unit', 'engine', 'faults', 'queue'].map((name) => level(name)),
+		...['unit', 'engine', 'queue'].map((name) => level(name)),
 		...['host', 'browser'].map((name) =>
 			level(name, {
 				globalSetup: '<rootDir>/test/host/sharedN8n.mts',

@@ -4,7 +4,7 @@ import { table, writeBlock } from '../scripts/blocks.mts';
 /** One line of the table, with a figure for each round. */
 export interface Row {
 	title: string;
-	unit: 'ms' | 'MB' | 'per second';
+	unit: 'ms' | 'MB' | 'per second' | 'times';
 	ours: number[];
 	/** Figures of n8n's own node. */
 	theirs?: number[];
@@ -27,21 +27,30 @@ function ratio({ unit, ours, theirs }: Row): number {
 	return unit === 'per second' ? own / other : other / own;
 }
 
-/** Returns whether a row fails the run. */
-export function isMissed(row: Row): boolean {
-	if (row.bound === undefined) return false;
-	return 'ratio' in row.bound
-		? ratio(row) < row.bound.ratio
-		: summarize(row.ours).median > row.bound.atMost;
-}
-
 /** Returns the median, with the least and the most, and the unit. */
 function figures(unit: string, all?: number[]): string {
 	if (all === undefined) return '';
 	const { median, least, most } = summarize(all);
 	const text = (figure: number) =>
-		figure.toLocaleString('en', { maximumFractionDigits: Math.abs(figure) < 20 ? 1 : 0 });
+		figure.toLocaleString('en', {
+			maximumFractionDigits: unit === 'times' ? 2 : Math.abs(figure) < 20 ? 1 : 0,
+		});
 	return `${text(median)} (${text(least)}–${text(most)}) ${unit}`;
+}
+
+/** Returns which bound a row missed, with its figures; undefined if it missed none. */
+export function missOf(row: Row): string | undefined {
+	const { title, bound, unit, ours, theirs } = row;
+	if (bound === undefined) return undefined;
+	const own = `ours ${figures(unit, ours)}`;
+	if ('atMost' in bound) {
+		const isMissed = summarize(ours).median > bound.atMost;
+		return isMissed ? `${title}: more than ${bound.atMost} ${unit}, ${own}` : undefined;
+	}
+	const reached = ratio(row);
+	if (reached >= bound.ratio) return undefined;
+	const both = `${own}, n8n's ${figures(unit, theirs)}`;
+	return `${title}: the ratio ${reached.toFixed(2)} is below ${bound.ratio}, ${both}`;
 }
 
 export function tableOf(rows: Row[]): string {

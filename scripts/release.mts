@@ -18,19 +18,14 @@ function readEntry(changelog: string, version: string): string {
 	return entry;
 }
 
-/** Moves the unreleased part to a version, and fails if there is nothing to release. */
-function releaseEntry(changelog: string, version: string, date: string): string {
-	readEntry(changelog, 'Unreleased');
-	return changelog.replace('## [Unreleased]', `$&\n\n## [${version}] - ${date}`);
-}
-
 const { version } = manifest;
 const file = join(projectRoot, 'CHANGELOG.md');
 const changelog = await readFile(file, 'utf8');
 const [command, tag] = process.argv.slice(2);
 if (command === 'prepare') {
 	const today = new Date().toISOString().slice(0, 10);
-	await writeFile(file, releaseEntry(changelog, version, today));
+	const heading = '## [Unreleased]';
+	await writeFile(file, changelog.replace(heading, `${heading}\n\n## [${version}] - ${today}`));
 } else {
 	if (tag !== undefined) assert.equal(tag, `v${version}`);
 	console.log(readEntry(changelog, tag === undefined ? 'Unreleased' : version));

@@ -1,32 +1,38 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { shared } from '../support/environment.mts';
 import { offered } from '../support/operations.mts';
 import { getUsers, planUpgrade, userGet } from '../support/parameters.mts';
-import { json } from '../support/rawServer.mts';
+import { http, json } from '../support/rawServer.mts';
 import { useRawService, useSandbox } from '../support/service.mts';
 
 /** The items of an answer, each paired with the item that it answers. Lists: pages.test.mts. */
 
 describe('reads side by side', () => {
-	let inFlight = 0;
+	const limit = 10;
+	const items = Array.from({ length: 30 }, (_, id) => ({ id }));
+	const open: Array<() => void> = [];
 	let most = 0;
-	const { run } = useRawService(({ path }, socket) => {
-		most = Math.max(most, ++inFlight);
-		const id = Number(path.split('/').at(-1));
-		const answer = () => {
-			inFlight--;
-			socket.end(json({ status: 'success', data: { id } }));
-		};
-		// Longer for the first ones, and long enough for another request to come in.
-		setTimeout(answer, 200 - id * 5);
+	const { requests, run } = useRawService(({ path }, socket) => {
+		const data = { id: Number(path.split('/').at(-1)) };
+		most = Math.max(
+			most,
+			open.push(() => socket.end(json({ status: 'success', data }))),
+		);
+		const isLast = requests.length === items.length;
+		if (open.length < limit && !isLast) return;
+		// Gives a request too many the time to come in. The newest gets its response first.
+		setTimeout(() => {
+			for (const respond of open.splice(isLast ? 0 : limit - 1).reverse()) respond();
+		}, 20);
 	});
 
 	test('end in order, with at most Max Parallel Requests at a time', async () => {
-		const parameters = { ...userGet('={{ $json.id }}'), options: { maxParallelRequests: 10 } };
-		const items = Array.from({ length: 30 }, (_, id) => ({ id }));
-		expect((await run(parameters, { items })).items).toEqual(items);
-		expect(most).toBe(10);
+		const options = { maxParallelRequests: limit };
+		const result = await run({ ...userGet('={{ $json.id }}'), options }, { items });
+		expect(result.items).toEqual(items);
+		expect(most).toBe(limit);
 	});
 });
 
@@ -44,6 +50,22 @@ test.each<object>([
 	const node = { onError: 'continueErrorOutput' } as const;
 	const { items, failures } = await service.run(getUsers, { node });
 	expect([items, failures]).toEqual([[{ value: record }], []]);
+});
+
+test('a number that this Node.js would round is an error, if it does not show the digits', async () => {
+	// Node.js 20 gives a reviver no third argument.
+	const { parse } = JSON;
+	const old = jest.spyOn(shared.JSON, 'parse');
+	old.mockImplementation((text: string, reviver?: (name: string, value: unknown) => unknown) =>
+		parse(text, reviver && ((name, value: unknown) => reviver(name, value))),
+	);
+	answer = http(200, {}, '{"data":[{"id":1},{"id":12345678901234567890}]}');
+	const { error } = await service.run(getUsers);
+	answer = http(200, {}, '{"data":[{"id":1},{"id":2.5}]}');
+	const { items } = await service.run(getUsers);
+	old.mockRestore();
+	expect(error).toMatchObject({ description: expect.stringContaining('Node.js 22') as string });
+	expect(items).toEqual([{ id: 1 }, { id: 2.5 }]);
 });
 
 const RECORD = {

@@ -150,7 +150,7 @@ const edges =
 		...(Number(after) > 0 && sign),
 	});
 
-test.each<[string, INodeParameters, Service, expected: object[], asked: string]>([
+test.each<[end: string, paged: INodeParameters, service: Service, items: object[], asked: string]>([
 	['an empty page, not a short one', page, short, all(30, 12, 13), '1 2 3 4'],
 	['as many records as the total', page, counted, all(20), '1 2'],
 	['an empty page, with a total of each page', page, countedByPage, all(20), '1 2 3'],
@@ -194,7 +194,7 @@ const shrinking = numbered(15, (number) => ({ total: 17 - number }));
 const tips: Service = (query) => (query.page === '1' ? { people: users } : { tips: another });
 const notices: Service = ({ page }) => (page === '1' ? users : { notices: another });
 
-test.each<[string, INodeParameters, Service, error: string, sent: number]>([
+test.each<[fault: string, paged: INodeParameters, service: Service, error: string, sent: number]>([
 	['the same page in another order', page, shuffled, REPEATED, 2],
 	['its last page for each offset', offset, lastOffset, REPEATED, 4],
 	['has_more and no more records', page, emptyMore, FEWER, 3],

@@ -141,7 +141,7 @@ test('an invalid item among upgrades stops the node before the first is billed',
 	expect(sent()).toEqual([]);
 });
 
-test.each<[string, object, string]>([
+test.each<[fault: string, data: object, field: string]>([
 	['no version', { baseUrl: 'https://api.example.com' }, 'Base URL'],
 	['an empty key', { privateKey: '' }, 'Private Key'],
 	['a key with a line break', { privateKey: 'key\nX-Other: 1' }, 'Private Key'],

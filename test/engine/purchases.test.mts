@@ -1,150 +1,150 @@
-import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import type { INodeParameters } from 'n8n-workflow';
+
+import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { processedData } from '../support/deduplication.mts';
 import type { EngineRun } from '../support/engine.mts';
 import { shared } from '../support/environment.mts';
 import { customSend, planUpgrade } from '../support/parameters.mts';
 import { useSandbox } from '../support/service.mts';
 
-/**
- * Safeguards against an unintended purchase: Preview, Max Upgrades, and no upgrade twice in a run. How often each
- * upgrade is billed: billing.test.mts. That a key is sent once: proof.test.mts.
- */
+/** Safeguards against an unintended purchase: Preview, Max Upgrades, Send Once Key, and no upgrade twice in a run. */
 
 const { credential, run, sandbox } = useSandbox();
+
+beforeEach(() => {
+	processedData.clear();
+	// The clock runs ahead, so that nobody waits long for a key that is claimed.
+	let now = Date.now();
+	jest.spyOn(shared.Date, 'now').mockImplementation(() => (now += 5_000));
+});
+afterEach(() => void jest.restoreAllMocks());
 
 const { pro, basic } = SANDBOX_PLANS;
 const EMMA = 'emma.larsen@example.com';
 const NOAH = 'noah.fischer@example.com';
-const CONTINUES = { onError: 'continueErrorOutput' } as const;
-const NOT_CLAIMED = 'Nothing was sent, because n8n could not store the Send Once Key';
+const forEmma = { email: EMMA, planId: pro };
+const forNoah = { email: NOAH, planId: pro };
+const forEmmaAgain = { email: ` ${EMMA.toUpperCase()}`, planId: `${pro} `, aiTokenId: 'ai' };
+const forMany = (count: number) =>
+	Array.from({ length: count }, (_, index) => ({ email: `${index}@x`, planId: pro }));
 
+const CONTINUES = { onError: 'continueErrorOutput' } as const;
 const upgrade = (items: object[], parameters = {}, rest: Partial<EngineRun> = {}) =>
 	run({ ...planUpgrade, ...parameters }, { items: items as never, node: CONTINUES, ...rest });
 const sent = () =>
 	sandbox().requests.map(({ body }) => (JSON.parse(body) as { email: string }).email);
-const forEmma = { email: EMMA, planId: pro };
-const forNoah = { email: NOAH, planId: pro };
 
-describe('Preview', () => {
-	const preview = (body: object) => {
-		return { preview: true, method: 'POST', path: '/plan/upgrade', body };
-	};
+interface Safeguard {
+	items: object[];
+	parameters?: INodeParameters;
+	rest?: () => Partial<EngineRun>;
+	/** Emails of the requests. */
+	sends: string[];
+	/** IDs of the failures, in item order. */
+	fails?: string[];
+}
 
-	test('shows the requests of the items that ask for it, and sends nothing for them', async () => {
-		const items = [
-			{ ...forEmma, email: ` ${EMMA} `, aiTokenId: 'ai_1', preview: true },
-			{ ...forNoah, preview: true },
-			{ ...forEmma, preview: false },
-		];
-		const all = await upgrade(items.slice(0, 2), { preview: true });
-		expect(all.items).toEqual([preview({ ...forEmma, aiTokenId: 'ai_1' }), preview(forNoah)]);
-		expect([all.pairs[0], sent()]).toEqual([[0, 1], []]);
-		const some = await upgrade(items, { preview: '={{ $json.preview }}' });
-		expect(some.items).toMatchObject([...all.items, { plan_id: pro }]);
-		expect(sent()).toEqual([EMMA]);
-	});
+const secondItem: Safeguard = {
+	items: [forEmma, forEmmaAgain, { ...forEmma, planId: basic }, forNoah],
+	sends: [EMMA, EMMA, NOAH],
+	fails: ['write.repeated'],
+};
+const customUpgrade = { ...customSend, path: 'plan/upgrade', specifyBody: 'json' };
+const safeguards: Record<string, Safeguard> = {
+	'a second item for the same email and plan is not sent': secondItem,
+	"… nor by n8n's step executor": { ...secondItem, rest: () => ({ byExecute: true }) },
+	'a second item for another account is sent': {
+		items: [SANDBOX_KEYS.live, 'another'].map((key) => ({ ...forEmma, key })),
+		rest: () => ({ credential: { ...credential(), privateKey: '={{ $json.key }}' } }),
+		sends: [EMMA, EMMA],
+		fails: ['service.unauthorized'],
+	},
+	'a second item with another Send Once Key is sent': {
+		items: [forEmma, forEmma],
+		parameters: { sendOnceKey: '={{ $itemIndex }}' },
+		sends: [EMMA, EMMA],
+	},
+	'an upgrade is sent after its preview': {
+		items: [{ ...forEmma, preview: true }, forEmma],
+		parameters: { preview: '={{ $json.preview ?? false }}' },
+		sends: [EMMA],
+	},
+	'an item that could not be sent fails in a preview too': {
+		items: [{ ...forEmma, email: 'nobody' }, { ...forEmma, planId: ' ' }, forNoah, forNoah],
+		parameters: { preview: true },
+		sends: [],
+		fails: ['parameter.notAnEmail', 'parameter.empty', 'write.repeated'],
+	},
+	'a run with more items than Max Upgrades sends nothing': {
+		items: forMany(101),
+		sends: [],
+		fails: Array<string>(101).fill('write.tooMany'),
+	},
+	'a run with as many items as Max Upgrades sends them': {
+		items: [forEmma, forNoah],
+		parameters: { options: { maxUpgrades: 2 } },
+		sends: [EMMA, NOAH],
+	},
+	'Max Upgrades can be lowered': {
+		items: [forEmma, forNoah],
+		parameters: { options: { maxUpgrades: 1 } },
+		sends: [],
+		fails: ['write.tooMany', 'write.tooMany'],
+	},
+};
 
-	test('claims no key, but fails if no key can be claimed', async () => {
-		const keyed = { preview: true, sendOnceKey: 'payment-1' };
-		expect((await upgrade([forEmma], keyed)).failures).toMatchObject([{ message: NOT_CLAIMED }]);
-		processedData.clear();
-		for (let times = 0; times < 2; times++) {
-			expect((await upgrade([forEmma], keyed)).items).toEqual([preview(forEmma)]);
-		}
-		processedData.isThere = false;
-	});
-
-	test('fails for an item that could not be sent', async () => {
-		const items = [{ ...forEmma, email: 'nobody' }, { ...forEmma, planId: ' ' }, forNoah, forNoah];
-		const { pairs } = await upgrade(items, { preview: true });
-		expect(pairs).toEqual([[2], [0, 1, 3]]);
-	});
+test.each(Object.entries(safeguards))('%s', async (_, { items, parameters, rest, ...expected }) => {
+	const { failures } = await upgrade(items, parameters, rest?.());
+	expect(sent()).toEqual(expected.sends);
+	expect(failures).toMatchObject((expected.fails ?? []).map((id) => ({ id })));
 });
 
-describe('the same upgrade in two items', () => {
-	const same = [forEmma, { email: ` ${EMMA.toUpperCase()}`, planId: `${pro} `, aiTokenId: 'ai' }];
-	const message = 'Item 0 is for the same upgrade, so this one was not sent [item 1]';
-
-	test.each([{}, { byExecute: true }])('fails in the second, with %j', async (entry) => {
-		const items = [...same, { email: EMMA, planId: basic }, forNoah];
-		const { pairs, failures } = await upgrade(items, {}, entry);
-		expect(pairs).toEqual([[0, 2, 3], [1]]);
-		expect(failures).toMatchObject([{ message, httpStatus: null }]);
-		expect(sent()).toEqual([EMMA, EMMA, NOAH]);
+test('with On Error = Stop, the error of Max Upgrades is that of the node', async () => {
+	const { error } = await upgrade(forMany(101), {}, { node: {} });
+	expect(error).toMatchObject({
+		message: 'The run has 101 items, and at most 100 may be upgraded',
+		description: expect.stringContaining('raise Max Upgrades in Options') as string,
 	});
+	expect(sent()).toEqual([]);
+});
 
-	test('is another upgrade for another account', async () => {
-		const own = { ...credential(), privateKey: '={{ $json.key }}' };
-		const keys = [credential().privateKey, 'another-key'];
-		const items = keys.map((key) => ({ ...forEmma, key }));
-		const { failures } = await upgrade(items, {}, { credential: own });
-		expect(failures).toMatchObject([{ code: 'plan-upgrade-3' }]);
-		expect(sent()).toEqual([EMMA, EMMA]);
-	});
-
-	test('is another upgrade with another Send Once Key', async () => {
-		const { failures } = await upgrade(same, { sendOnceKey: '={{ $itemIndex }}' });
-		// Without a database, neither item is sent, but neither is a repeat.
-		expect(failures).toMatchObject([{ message: NOT_CLAIMED }, { message: NOT_CLAIMED }]);
-	});
+test('a preview has the request of its item, which is not sent, and claims no key', async () => {
+	const items = [{ ...forEmma, email: ` ${EMMA} `, aiTokenId: 'ai_1', preview: true }, forNoah];
+	const parameters = { preview: '={{ $json.preview ?? false }}', sendOnceKey: '={{ $itemIndex }}' };
+	const request = { preview: true, method: 'POST', path: '/plan/upgrade' };
+	const shown = { ...request, body: { ...forEmma, aiTokenId: 'ai_1' } };
+	for (const next of [{ plan_id: pro }, { alreadySent: true }]) {
+		expect((await upgrade(items, parameters)).items).toMatchObject([shown, next]);
+	}
+	expect(sent()).toEqual([NOAH]);
+	processedData.isThere = false;
+	const { failures } = await upgrade(items, parameters);
+	expect(failures).toMatchObject([{ id: 'key.notClaimed' }, { id: 'key.notClaimed' }]);
 });
 
 describe('a Send Once Key', () => {
-	beforeEach(() => {
-		processedData.clear();
-		// The clock runs ahead, so that nobody waits long for a key that is claimed.
-		let now = Date.now();
-		jest.spyOn(shared.Date, 'now').mockImplementation(() => (now += 5_000));
-	});
-	afterEach(() => {
-		processedData.isThere = false;
-		jest.restoreAllMocks();
-	});
 	const keyed = { sendOnceKey: '={{ $json.key ?? "payment-1" }}' };
 
-	test('is not answered by the success of another operation', async () => {
-		const custom = { ...customSend, path: 'plan/upgrade', specifyBody: 'json', ...keyed };
+	test('is not sent after the success of another operation', async () => {
 		const jsonBody = JSON.stringify({ planId: pro, email: EMMA });
-		await run({ ...custom, jsonBody }, { node: { id: 'custom' } });
+		await run({ ...customUpgrade, ...keyed, jsonBody }, { node: { id: 'custom' } });
 		const { failures } = await upgrade([forEmma], keyed);
 		expect(failures).toMatchObject([{ id: 'key.claimed' }]);
 		expect(sent()).toEqual([EMMA]);
 	});
 
-	test('whose outcome is unknown is not sent again', async () => {
+	test('is not sent again if its outcome is unknown', async () => {
 		sandbox().faults.add({ path: '/plan/upgrade', answer: { status: 502 } });
 		const { failures } = await upgrade([forEmma, forEmma], keyed);
 		expect(failures).toMatchObject([{ id: 'service.unavailable' }, { id: 'key.claimed' }]);
 		expect(sent()).toEqual([EMMA]);
 	});
 
-	test('is not sent if n8n stores all keys in one row', async () => {
+	test('is not sent if n8n stores it in the row of another key', async () => {
 		processedData.names = () => 'one row';
-		const items = ['payment-1', 'payment-2'].map((key) => ({ ...forEmma, key }));
-		const [first, second] = [await upgrade(items, keyed), await upgrade(items, keyed)];
-		// Only the first item is sent, while the row is not there yet.
-		const failures = [...first.failures, ...second.failures];
-		expect(failures).toMatchObject(Array(3).fill({ id: 'key.notClaimed' }));
+		await upgrade([{ ...forEmma, key: 'payment-1' }], keyed);
+		const { failures } = await upgrade([{ ...forNoah, key: 'payment-2' }], keyed);
+		expect(failures).toMatchObject([{ id: 'key.notClaimed' }]);
 		expect(sent()).toEqual([EMMA]);
 	});
-});
-
-const tooMany = Array.from({ length: 101 }, (_, index) => ({ email: `${index}@x`, planId: pro }));
-
-test.each(['stopWorkflow', 'continueErrorOutput'] as const)(
-	'a run with more items than Max Upgrades fails before the first is sent, under %s',
-	async (onError) => {
-		const { error, failures } = await upgrade(tooMany, {}, { node: { onError } });
-		const message = 'The run has 101 items, and at most 100 may be upgraded';
-		expect(error ?? failures[100]).toMatchObject({
-			message: expect.stringContaining(message) as string,
-			description: expect.stringContaining('raise Max Upgrades in Options') as string,
-		});
-		expect(sent()).toEqual([]);
-	},
-);
-
-test('Max Upgrades can be raised', async () => {
-	await upgrade(tooMany, { options: { maxUpgrades: 101 } });
-	expect(sent()).toHaveLength(101);
 });

@@ -1,8 +1,9 @@
 /**
- * `npm run test:host -- [--n8n <1|2|lowest>] [arguments of jest]`: runs the host tests in an n8n that `host/` pins (default: 2).
+ * `npm run test:host -- [--n8n <1|2|lowest>] [--package <tarball>] [arguments of jest]`: runs the host tests in an n8n that
+ * `host/` pins (default: 2), with the package of a tarball, or of this checkout.
  */
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { projectRoot } from '../../host/paths.mts';
 
 /** Tests that are not run in an n8n. `npm start` runs n8n 2 in any case. */
@@ -14,8 +15,13 @@ const leftOut: Record<string, string[]> = {
 };
 
 const args = process.argv.slice(2);
-const option = args.indexOf('--n8n');
-const [, host = '2'] = option < 0 ? [] : args.splice(option, 2);
+/** Removes an option from the arguments, and returns its value. */
+function take(option: string): string | undefined {
+	const position = args.indexOf(option);
+	return position < 0 ? undefined : args.splice(position, 2)[1];
+}
+const host = take('--n8n') ?? '2';
+const tarball = take('--package');
 const ignored = leftOut[host];
 if (ignored === undefined)
 	throw new Error(`--n8n takes one of ${Object.keys(leftOut).join(', ')}.`);
@@ -29,7 +35,7 @@ const flags = [
 ];
 const { status } = spawnSync(process.execPath, [jest, ...flags, ...args], {
 	cwd: projectRoot,
-	env: { ...process.env, TESTED_N8N: host },
+	env: { ...process.env, TESTED_N8N: host, ...(tarball && { TESTED_PACKAGE: resolve(tarball) }) },
 	stdio: 'inherit',
 });
 process.exitCode = status ?? 1;

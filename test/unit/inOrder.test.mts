@@ -1,28 +1,29 @@
 import { runInOrder } from '../../nodes/ResumeManagement/run/gate.ts';
 
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
 test.each([
 	['long', 6, [0, 1, 2, 3]],
 	['short', 0, [0, 0, 0, 0]],
 ])('a turn of the event loop comes after %s work', async (_, work, expected) => {
-	let turns = 0;
+	let [clock, turns] = [0, 0];
+	jest.spyOn(Date, 'now').mockImplementation(() => clock);
 	const before: number[] = [];
 	await runInOrder(4, { limit: 4 }, async () => {
 		before.push(turns);
 		setImmediate(() => turns++);
-		for (const end = Date.now() + work; Date.now() < end;);
-		await pause(20);
+		clock += work;
 	});
+	jest.restoreAllMocks();
 	expect(before).toEqual(expected);
 });
 
 test('nothing is started after a failure, and the first in item order is thrown', async () => {
+	const ends = [0, 1].map(() => Promise.withResolvers<void>());
 	const started: number[] = [];
 	const run = runInOrder(10, { limit: 3 }, async (index) => {
 		started.push(index);
-		await pause(index === 0 ? 20 : 5);
-		if (index < 2) throw new Error(`task ${index}`);
+		if (index < 2) return await ends[index]!.promise;
+		ends[1]!.reject(new Error('task 1'));
+		setImmediate(() => ends[0]!.reject(new Error('task 0')));
 	});
 	await expect(run).rejects.toThrow('task 0');
 	expect(started).toEqual([0, 1, 2]);

@@ -135,7 +135,7 @@ test.each(rows)('$name: $kind', async ({ kind, expected, fault, timeout }) => {
 	expect([service.requests.length, message.slice(0, expected[1].length)]).toEqual(expected);
 });
 
-test.each<[string, message: string, baseUrl: string]>([
+test.each<[fault: string, message: string, baseUrl: string]>([
 	['connection refused', 'Could not connect to the service', 'http://127.0.0.1:1'],
 	['DNS failure', 'The host name of the service is not known', 'https://no-such-host.invalid'],
 	['TLS with a wrong certificate', NO_TLS, 'tls'],
