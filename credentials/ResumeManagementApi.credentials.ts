@@ -2,10 +2,11 @@ import type { ICredentialTestRequest, ICredentialType, Icon, INodeProperties } f
 
 /**
  * Base URLs that may receive the private key: https anywhere, or http on a loopback host, ending in
- * the version segment that the service puts into its base address (partner API specification, §4).
+ * the version segment that the service puts into its base address (partner API specification, §4). No segment is empty:
+ * of http://localhost//v1, n8n's client would ask a proxy for the host v1.
  */
 export const BASE_URL =
-	/^(https:\/\/[^/?#@\s]+|http:\/\/(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?)(\/[^?#\s]*)?\/v[0-9]+\/*$/;
+	/^(https:\/\/[^/?#@\s]+|http:\/\/(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?)(\/[^/\\?#\s]+)*\/v[0-9]+\/*$/;
 
 /** Returns the private key without blanks around it, and without `Bearer`, with which it may have been pasted. */
 export function privateKeyOf(pasted: unknown): string {

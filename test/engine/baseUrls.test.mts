@@ -30,7 +30,18 @@ const host = fc.constantFrom(
 	...['localhost', '127.1', '0x7f.1', '2130706433', '[::1]', '[::ffff:7f00:1]', '10.0.0.1', 'a..b'],
 );
 const other = mostly('', 'elsewhere.example', 'localhost', ' ', '\u3002');
-const end = mostly('/v1', '/a/../v1', '/%2e%2e/v1', '//v1', '?a', '#', ' ', '@a.example/v1', '');
+const end = mostly(
+	'/v1',
+	'/\\v1',
+	'/a/../v1',
+	'/%2e%2e/v1',
+	'//v1',
+	'?a',
+	'#',
+	' ',
+	'@a.example/v1',
+	'',
+);
 const baseUrl = fc.tuple(scheme, between, host, between, other, end).map((all) => all.join(''));
 
 test('a request goes to the origin of the Base URL, or nowhere', async () => {
