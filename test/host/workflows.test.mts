@@ -287,7 +287,9 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	expect([paid, refused, lost].map(instance.billed)).toEqual([1, 1, 1]);
 
 	const rows = await instance.readTable('Plan upgrades');
-	const lines = rows.map(({ paymentId, state, answer }) => `${paymentId} ${state} ${answer}`);
+	const lines = rows.map(
+		({ paymentId, state, httpStatus }) => `${paymentId} ${state} ${httpStatus}`,
+	);
 	expect(lines.sort()).toEqual(saved.sort());
 	const executions = await api.waitForExecutions(exampleId(file), saved.length);
 	expect(executions.map(({ status }) => status)).toEqual(ended);
@@ -318,7 +320,7 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 	while (mail.mails.length === 0) await sleep(100);
 	const [text] = mail.mails;
 	expect(text).toContain('Subject: Failed: Upgrade a plan after a payment\n');
-	expect(text).toContain(`Payment pay_told of ${email}: refused. The service answered: wrong plan`);
+	expect(text).toContain(`Payment pay_told of ${email}: refused. The service reported: wrong plan`);
 	expect(text).toContain('Use the plan ID exactly as your account manager supplied it.');
 	expect(text).toContain(`Execution: ${url}/workflow/${exampleId('upgrade-after-payment')}/`);
 });
