@@ -295,7 +295,7 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	expect(executions.map(({ status }) => status)).toEqual(ended);
 	// The payment, the email, the outcome, what happened, and what to do.
 	const report =
-		/^Payment (pay_\d|without an ID) of \S+( address)?: [a-z ]+\. .{20,}\. .{20,}\. The provider got HTTP \d+/;
+		/^Payment (pay_\d|without an ID) of \S+( address)?: [a-z ]+\. .{20,}\. .{20,}[.)] The provider got HTTP \d+/;
 	for (const { data } of executions.filter(({ status }) => status === 'error')) {
 		expect(data.resultData.error!.message).toMatch(report);
 	}
