@@ -439,38 +439,44 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	const { nodes } = await api.readWorkflow(exampleId(approval));
 	const { webhookId } = nodes.find(({ name }) => name === 'Request')!;
 
-	for (const [presses, outcome, upgrades] of [
-		[['Decline'], 'User rejected the tool call to Upgrade a plan', 0],
-		[['Approve', 'Approve'], pro, 1],
+	// The model asks for the approved upgrade once more, in other words.
+	const again = { ...upgrade, toolParameters: { email: email.toUpperCase(), planId: pro } };
+	for (const [presses, calls, results, upgrades] of [
+		[['Decline'], [upgrade], ['User rejected the tool call to Upgrade a plan'], 0],
+		[['Approve', 'Approve'], [upgrade, again], [pro, 'This Send Once Key was used before'], 1],
 	] as const) {
 		model.script([
 			[{ name: 'Find_a_user', arguments: { email } }],
-			[{ name: 'Upgrade_a_plan', arguments: upgrade }],
+			...calls.map((call) => [{ name: 'Upgrade_a_plan', arguments: call }]),
 			'The outcome.',
 		]);
 		const form = new FormData();
 		form.set('field-0', `Please upgrade ${email} to ${pro}.`);
 		await http.post(`${url}/form/${webhookId}`, form);
-		// n8n sends the email just before it waits for the answer.
 		const newest = async () => (await api.listExecutions(exampleId(approval)))[0]!;
-		while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
-		expect(sent()).toBe(0);
-		const text = mail.mails.pop()!;
-		expect(text).toContain('To: billing@example.com\n');
-		expect(text).toContain(`The agent wants to upgrade ${email} to the plan ${pro}.`);
-		const press = async (label: string) => {
+		const press = async (text: string, label: string) => {
 			const [, link] = new RegExp(`href="([^"]+)"[^>]*>${label}</a>`).exec(text)!;
 			// n8n does nothing for robots.
 			const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 			await http.get(link!.replaceAll('&amp;', '&'), { headers: { 'User-Agent': agent } });
 		};
-		await Promise.all(presses.map(press));
+		let text = '';
+		for (const [index, { toolParameters }] of calls.entries()) {
+			// n8n sends the email just before it waits for the answer.
+			while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
+			expect(sent()).toBe(index);
+			text = mail.mails.pop()!;
+			expect(text).toContain('To: billing@example.com\n');
+			const wish = `The agent wants to upgrade ${toolParameters.email} to the plan ${pro}.`;
+			expect(text).toContain(wish);
+			await Promise.all(presses.map((label) => press(text, label)));
+		}
 		const execution = await api.waitForExecution((await newest()).id);
 		expect(jsonOf(execution, 'Agent')).toMatchObject([{ output: 'The outcome.' }]);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
-		expectToolResults(userId, outcome);
+		expectToolResults(userId, ...results);
 		// A later press changes nothing.
-		await press('Approve');
+		await press(text, 'Approve');
 		expect([sent(), instance.billed(email)]).toEqual([upgrades, upgrades]);
 	}
 });
