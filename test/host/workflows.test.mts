@@ -111,33 +111,36 @@ const somebody = () => {
 };
 
 /** The first test: the others then use the tables that the example has made. */
-example(
-	'create-tables',
-	'makes every table of the examples, and keeps those there are',
-	async () => {
-		const { api, exampleId, runNode } = instance;
-		type Columns = { column: Array<Record<'name' | 'type', string>> };
-		const made = (await api.readWorkflow(exampleId('create-tables'))).nodes.flatMap(
-			({ parameters: { tableName, columns } }) => {
-				if (!tableName) return [];
-				const types = (columns as unknown as Columns).column.map(({ name, type }) => [name, type]);
-				return [[tableName, Object.fromEntries(types)]];
-			},
+example('create-tables', 'makes all tables, and keeps those there are', async () => {
+	const { api, exampleId, runNode } = instance;
+	type Columns = { column: Array<Record<'name' | 'type', string>> };
+	const made = (await api.readWorkflow(exampleId('create-tables'))).nodes.flatMap(
+		({ parameters: { tableName, columns } }) => {
+			if (!tableName) return [];
+			const types = (columns as unknown as Columns).column.map(({ name, type }) => [name, type]);
+			return [[tableName, Object.fromEntries(types)]];
+		},
+	);
+	expect(Object.fromEntries(made)).toEqual(dataTables);
+	const page = await readFile(join(projectRoot, 'docs', 'examples.md'), 'utf8');
+	for (const [name, types] of Object.entries(dataTables)) {
+		const columns = Object.entries(types).map(
+			([column, type]) => `\`${column}\`${type === 'number' ? ' (number)' : ''}`,
 		);
-		expect(Object.fromEntries(made)).toEqual(dataTables);
-		const tables = async () => (await api.listDataTables()).map(({ name }) => name).sort();
-		for (const value of Object.keys(dataTables)) {
-			const dataTableId = { __rl: true, mode: 'name', value } as const;
-			const parameters = { resource: 'table', operation: 'delete', dataTableId };
-			await runNode({ type: 'n8n-nodes-base.dataTable', typeVersion: 1.1, parameters });
-		}
-		expect(await tables()).toEqual([]);
-		for (const time of ['first', 'second']) {
-			expect([time, (await run('create-tables', 'Start')).status]).toEqual([time, 'success']);
-			expect(await tables()).toEqual(Object.keys(dataTables).sort());
-		}
-	},
-);
+		expect(page).toContain(`- **${name}**: ${columns.join(', ')}\n`);
+	}
+	const tables = async () => (await api.listDataTables()).map(({ name }) => name).sort();
+	for (const value of Object.keys(dataTables)) {
+		const dataTableId = { __rl: true, mode: 'name', value } as const;
+		const parameters = { resource: 'table', operation: 'delete', dataTableId };
+		await runNode({ type: 'n8n-nodes-base.dataTable', typeVersion: 1.1, parameters });
+	}
+	expect(await tables()).toEqual([]);
+	for (const time of ['first', 'second']) {
+		expect([time, (await run('create-tables', 'Start')).status]).toEqual([time, 'success']);
+		expect(await tables()).toEqual(Object.keys(dataTables).sort());
+	}
+});
 
 /** Uploads a file to the form, follows it to its last page, and returns the page and the execution. */
 async function upload(csv: string) {
@@ -187,7 +190,13 @@ example('upgrades-from-file', 'bills each row once, and returns the outcomes', a
 		const report = execution.data.resultData.error!.message;
 		expect(report).toMatch(/^2 of 3 rows failed\.\n1 × unknown: .*First IDs: 0002\n1 × refused: /);
 		expect(page).toContain('1 of 3 rows are upgraded');
-		expect(page).toContain('outcomes.csv');
+		const [, encoded] = /(%5B%7B%22data%22[^"'`\s]+)/.exec(page)!;
+		const [{ data, fileName }] = JSON.parse(decodeURIComponent(encoded!));
+		expect(fileName).toBe('outcomes.csv');
+		// The same columns as in the upload, so that it can be uploaded again.
+		expect(Buffer.from(data).toString()).toMatch(
+			RegExp(`^\ufeffid,email,planId,aiTokenId,outcome,detail\n0001,${emma},${pro},,upgraded,`),
+		);
 		expect(await readTable('File upgrades')).toMatchObject([
 			{ rowId: '0001', email: emma, planId: pro, outcome: 'upgraded' },
 			{ rowId: '0002', email: noah, planId: pro, outcome: 'unknown' },
