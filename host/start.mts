@@ -151,8 +151,8 @@ Three things to try:
    ${address('users-resumes-scores')}
 2. Send an event: choose a user and a resume in the sandbox, and save a section.
    ${sandboxUrl}, and then what it has started: ${editorUrl}/home/executions
-3. Break a payment: put the plan ${SANDBOX_PLANS.failingPayment} into Upgrades to make, and execute.
-   ${address('plan-upgrade')}
+3. Break a payment: put the plan ${SANDBOX_PLANS.failingPayment} into the sample of Payment received, and execute.
+   ${address('upgrade-after-payment')}
 
 Ctrl-C stops both. \`npm start -- --reset\` starts afresh.`;
 }

@@ -92,9 +92,15 @@ async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promis
 		type: 'httpHeaderAuth',
 		data: { name: 'X-Webhook-Secret', value: access.webhookSecret },
 	};
+	/** Login of the examples' forms that bill. */
+	const form: CredentialDefinition = {
+		name: 'Incoming form',
+		type: 'httpBasicAuth',
+		data: { user: 'sandbox', password: access.webhookSecret },
+	};
 	const existing = await api.listCredentials();
 	const credentials: Credential[] = [];
-	for (const wanted of [service, caller]) {
+	for (const wanted of [service, caller, form]) {
 		const found = existing.find(({ name, type }) => name === wanted.name && type === wanted.type);
 		credentials.push(found ?? (await api.createCredential(wanted)));
 		if (found === undefined || wanted !== service) continue;

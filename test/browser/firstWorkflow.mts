@@ -62,12 +62,16 @@ async function execute(outcome: string): Promise<void> {
 	await output().getByText(onPage(outcome), { exact: true }).waitFor();
 }
 
-/** Searches the open nodes panel, and chooses a node. */
+/** Types into the search of the open nodes panel, and chooses the first node that it finds. */
 async function chooseNode(text: string, node: string): Promise<void> {
 	const nodesPanel = page.getByTestId('node-creator');
-	await nodesPanel.getByTestId('node-creator-search-bar').fill(text);
+	await nodesPanel.getByTestId('node-creator-search-bar').pressSequentially(text);
 	const names = nodesPanel.getByTestId('node-creator-item-name');
-	await names.getByText(node, { exact: true }).click();
+	await names
+		.first()
+		.and(names.getByText(node, { exact: true }))
+		.waitFor();
+	await page.keyboard.press('Enter');
 }
 
 async function createWorkflow(): Promise<void> {
@@ -76,7 +80,7 @@ async function createWorkflow(): Promise<void> {
 	await button('Create workflow').click();
 	await page.getByText(onPage('Add first step…')).waitFor();
 	await page.getByTestId('canvas-plus-button').click();
-	await chooseNode(onPage('resume'), onPage('Resume Management'));
+	await chooseNode(onPage('resume management'), 'Resume Management');
 }
 
 /** Closes the open panel, and adds a node behind the last one. */
@@ -137,15 +141,15 @@ step('2. List users', async () => {
 });
 
 step('3. Read their resumes', async () => {
-	['+', 'Zoom to Fit', 'resume', 'Resume Management'].forEach(onPage);
-	await addBehind('resume', 'Resume Management', 'Get many resumes');
+	['+', 'Zoom to Fit', 'resume management'].forEach(onPage);
+	await addBehind('resume management', 'Resume Management', 'Get many resumes');
 	await drag('id', input('User'), onPage('{{ $json.id }}'));
 	await execute('15 items');
 	await picture(panel(), 'resumes');
 });
 
 step('4. Score each resume', async () => {
-	await addBehind('resume', 'Resume Management', 'Get the score of a resume');
+	await addBehind('resume management', 'Resume Management', 'Get the score of a resume');
 	await drag('id', input('Resume'), '"resumeId":{"__rl":true,"value":"={{');
 	await panel().getByPlaceholder(onPage('Add Option')).first().click();
 	await page.getByRole('option', { name: onPage('Fields to Return') }).click();
@@ -168,7 +172,7 @@ step('5. Keep the low scores', async () => {
 
 step('6. Preview an upgrade', async () => {
 	const before = instance.sandbox.requests.length;
-	await addBehind('resume', 'Resume Management', 'Upgrade a plan (bills)');
+	await addBehind('resume management', 'Resume Management', 'Upgrade a plan (bills)');
 	const nodes = page.getByTestId('run-data-schema-header');
 	await nodes.filter({ hasText: onPage('Get many users') }).click();
 	await drag('email', input('Email'), '.item.json.email }}');

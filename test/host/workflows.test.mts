@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import type { INode } from 'n8n-workflow';
+import dataTables from '../../host/dataTables.json' with { type: 'json' };
 import { projectRoot } from '../../host/paths.mts';
 import type { CredentialDefinition, Execution } from '../../host/rest.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
@@ -43,13 +44,15 @@ afterEach(() => instance.sandbox.faults.clear());
 /** Files of the examples that have a test. sync.test.mts runs the first three. */
 const known = new Set(['nightly-sync', 'large-sync', 'large-sync-batch']);
 
-/** An example that n8n 1 can't run. */
-const only2 = 'agent-upgrade-after-approval';
+const approval = 'agent-upgrade-after-approval';
+
+/** Examples that n8n 1 can't run. */
+const only2 = [approval, 'create-tables'];
 
 /** Declares a test that runs an example to its end. */
 function example(file: string, behaviour: string, run: () => Promise<void>): void {
 	known.add(file);
-	const test = file === only2 && tested === '1' ? it.skip : it;
+	const test = only2.includes(file) && tested === '1' ? it.skip : it;
 	test(`${file}.json ${behaviour}`, run, 240_000);
 }
 
@@ -92,6 +95,12 @@ async function post(path: string, body: object, secret = webhookSecret) {
 	return await http.post(`${instance.url}/webhook/${path}`, body, { headers });
 }
 
+/** Matches a report of two failures with one cause. */
+const failures = (ids: string) =>
+	expect.stringMatching(
+		RegExp(`^2 .* again.*\\n2 × The service has nothing at .*Check the ID.* First IDs: ${ids}$`),
+	) as unknown;
+
 /** Returns a user who is on no first page of a list. */
 const somebody = () => {
 	const [user] = instance.query(
@@ -101,16 +110,103 @@ const somebody = () => {
 	return user as Record<'userId' | 'email' | 'resumeId', string>;
 };
 
-example('plan-upgrade', 'returns the outcome of each item', async () => {
-	const [upgraded, lost] = ['emma.larsen@example.com', 'noah.fischer@example.com'] as const;
-	instance.sandbox.faults.add({ email: lost, drop: 'after' });
-	const execution = await run('plan-upgrade', 'Start');
-	expect(jsonOf(execution, 'Outcome')).toMatchObject([
-		{ email: upgraded, outcome: 'upgraded' },
-		{ email: lost, outcome: 'unknown', detail: expect.stringMatching(/^Outcome unknown: /) },
-		{ outcome: 'refused', detail: expect.stringContaining('(plan-upgrade-2)') },
-	]);
-	expect([upgraded, lost].map(instance.billed)).toEqual([1, 1]);
+/** The first test: the others then use the tables that the example has made. */
+example('create-tables', 'makes all tables, and keeps those there are', async () => {
+	const { api, exampleId, runNode } = instance;
+	type Columns = { column: Array<Record<'name' | 'type', string>> };
+	const made = (await api.readWorkflow(exampleId('create-tables'))).nodes.flatMap(
+		({ parameters: { tableName, columns } }) => {
+			if (!tableName) return [];
+			const types = (columns as unknown as Columns).column.map(({ name, type }) => [name, type]);
+			return [[tableName, Object.fromEntries(types)]];
+		},
+	);
+	expect(Object.fromEntries(made)).toEqual(dataTables);
+	const page = await readFile(join(projectRoot, 'docs', 'examples.md'), 'utf8');
+	for (const [name, types] of Object.entries(dataTables)) {
+		const columns = Object.entries(types).map(
+			([column, type]) => `\`${column}\`${type === 'number' ? ' (number)' : ''}`,
+		);
+		expect(page).toContain(`- **${name}**: ${columns.join(', ')}\n`);
+	}
+	const tables = async () => (await api.listDataTables()).map(({ name }) => name).sort();
+	for (const value of Object.keys(dataTables)) {
+		const dataTableId = { __rl: true, mode: 'name', value } as const;
+		const parameters = { resource: 'table', operation: 'delete', dataTableId };
+		await runNode({ type: 'n8n-nodes-base.dataTable', typeVersion: 1.1, parameters });
+	}
+	expect(await tables()).toEqual([]);
+	for (const time of ['first', 'second']) {
+		expect([time, (await run('create-tables', 'Start')).status]).toEqual([time, 'success']);
+		expect(await tables()).toEqual(Object.keys(dataTables).sort());
+	}
+});
+
+/** Uploads a file to the form, follows it to its last page, and returns the page and the execution. */
+async function upload(csv: string) {
+	const { api, exampleId, url } = instance;
+	const { nodes } = await api.readWorkflow(exampleId('upgrades-from-file'));
+	const { webhookId } = nodes.find(({ name }) => name === 'Upgrades file')!;
+	const form = new FormData();
+	form.set('field-0', new Blob([csv], { type: 'text/csv' }), 'upgrades.csv');
+	const auth = { username: 'sandbox', password: webhookSecret };
+	expect((await http.post(`${url}/form/${webhookId}`, form)).status).toBe(401);
+	const { data } = await http.post(`${url}/form/${webhookId}`, form, { auth });
+	const { formWaitingUrl } = data as { formWaitingUrl: string };
+	const newest = async () => (await api.listExecutions(exampleId('upgrades-from-file')))[0]!;
+	while ((await newest()).status !== 'waiting') await sleep(100);
+	const page = (await http.get<string>(formWaitingUrl, { auth })).data;
+	await http.post(formWaitingUrl, undefined, { auth });
+	return { page, execution: await api.waitForExecution((await newest()).id) };
+}
+
+example('upgrades-from-file', 'bills each row once, and returns the outcomes', async () => {
+	const { billed, readTable, sandbox } = instance;
+	await activate('upgrades-from-file');
+	const [emma, noah, olivia] = ['emma.larsen', 'noah.fischer', 'olivia.martin'].map(
+		(name) => `${name}@example.com`,
+	) as [string, string, string];
+	sandbox.requests.length = 0;
+	for (const [csv, mistake] of [
+		[
+			`id,email,planId\n1,${emma},${pro}\n1,${noah},${pro}`,
+			'Row 3 has the id 1 of an earlier row.',
+		],
+		[`id,email,planId\n1,${emma},${pro}\n2,,${pro}`, 'Row 3 has no email.'],
+		[`id;email;planId\n1;${emma};${pro}`, 'Row 2 has no planId.'],
+		['id,email,planId', 'Row 2 has no id.'],
+	] as const) {
+		const { page, execution } = await upload(csv);
+		expect(page).toContain(mistake);
+		expect(execution.status).toBe('success');
+	}
+	expect(sandbox.requests).toEqual([]);
+
+	const csv = `\ufeffid,email,planId,aiTokenId\r\n0001,${emma},${pro},\r\n0002,${noah},${pro},ai_tokens_100\r\n0003,${olivia},plan_unknown,\r\n`;
+	sandbox.faults.add({ email: noah, drop: 'after', times: 1 });
+	for (const time of ['first', 'second']) {
+		const { page, execution } = await upload(csv);
+		expect([time, execution.status]).toEqual([time, 'error']);
+		const report = execution.data.resultData.error!.message;
+		expect(report).toMatch(/^2 of 3 rows failed\.\n1 × unknown: .*First IDs: 0002\n1 × refused: /);
+		expect(page).toContain('1 of 3 rows are upgraded');
+		const [, encoded] = /(%5B%7B%22data%22[^"'`\s]+)/.exec(page)!;
+		const [{ data, fileName }] = JSON.parse(decodeURIComponent(encoded!));
+		expect(fileName).toBe('outcomes.csv');
+		// The same columns as in the upload, so that it can be uploaded again.
+		expect(Buffer.from(data).toString()).toMatch(
+			RegExp(`^\ufeffid,email,planId,aiTokenId,outcome,detail\n0001,${emma},${pro},,upgraded,`),
+		);
+		expect(await readTable('File upgrades')).toMatchObject([
+			{ rowId: '0001', email: emma, planId: pro, outcome: 'upgraded' },
+			{ rowId: '0002', email: noah, planId: pro, outcome: 'unknown' },
+			{ rowId: '0003', outcome: 'refused', detail: expect.stringContaining('(plan-upgrade-2)') },
+		]);
+		expect([emma, noah, olivia].map(billed)).toEqual([1, 1, 0]);
+	}
+	const { execution } = await upload(csv.replace('plan_unknown', pro).replace('0002', '0002-2'));
+	expect(execution.status).toBe('success');
+	expect([emma, noah, olivia].map(billed)).toEqual([1, 2, 1]);
 });
 
 example('users-resumes-scores', 'keeps one row for each resume in repeated runs', async () => {
@@ -127,6 +223,16 @@ example('users-resumes-scores', 'keeps one row for each resume in repeated runs'
 		const score: unknown = expect.any(Number);
 		expect(rows).toMatchObject(resumes.map((row) => ({ ...row, score })));
 	}
+	await instance.deleteRows('Resume scores', 'userId', 'user-004');
+	for (const path of ['/user/user-003/resumes', '/resume/resume-001/score']) {
+		instance.sandbox.faults.add({ path, answer: { status: 404 } });
+	}
+	const { status, data } = await run('users-resumes-scores', 'Start');
+	expect([status, data.resultData.error!.message]).toEqual([
+		'error',
+		failures('user-003, resume-001'),
+	]);
+	expect(await instance.readTable('Resume scores')).toHaveLength(resumes.length);
 });
 
 example('section-saved-score', 'writes one row, though the event is delivered twice', async () => {
@@ -140,7 +246,7 @@ example('section-saved-score', 'writes one row, though the event is delivered tw
 		const { eventId: deliveryId } = delivery!;
 		expect(jsonOf(execution, 'Section saved')).toMatchObject([{ deliveryId }]);
 	}
-	const rows = (await readTable('Resume scores')).filter((row) => row.resumeId === 'resume-001');
+	const rows = (await readTable('Latest scores')).filter((row) => row.resumeId === 'resume-001');
 	expect(rows).toMatchObject([{ userId: 'user-001', verdict: expect.any(String) }]);
 });
 
@@ -190,10 +296,63 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	expect([paid, refused, lost].map(instance.billed)).toEqual([1, 1, 1]);
 
 	const rows = await instance.readTable('Plan upgrades');
-	const lines = rows.map(({ paymentId, state, answer }) => `${paymentId} ${state} ${answer}`);
+	const lines = rows.map(
+		({ paymentId, state, httpStatus }) => `${paymentId} ${state} ${httpStatus}`,
+	);
 	expect(lines.sort()).toEqual(saved.sort());
 	const executions = await api.waitForExecutions(exampleId(file), saved.length);
 	expect(executions.map(({ status }) => status)).toEqual(ended);
+	// The payment, the email, the outcome, what happened, and what to do.
+	const report =
+		/^Payment (pay_\d|without an ID) of \S+( address)?: [a-z ]+\. .{20,}\. .{20,}[.)] The provider got HTTP \d+/;
+	for (const { data } of executions.filter(({ status }) => status === 'error')) {
+		expect(data.resultData.error!.message).toMatch(report);
+	}
+	const lostReport = executions.find(({ storedData }) => storedData.includes('pay_4'))!;
+	expect(lostReport.data.resultData.error!.message).toContain(
+		`pay_4 of ${lost}: unknown. Outcome unknown: `,
+	);
+});
+
+example('tell-of-failures', 'sends an email that says what failed, with a link', async () => {
+	const { api, exampleId, url } = instance;
+	const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
+	await setCredential('tell-of-failures', 'smtp', server);
+	// n8n 1 has nothing to activate in it.
+	if (tested !== '1') await activate('tell-of-failures');
+	const settings = { executionOrder: 'v1', errorWorkflow: exampleId('tell-of-failures') };
+	await api.updateWorkflow(exampleId('upgrade-after-payment'), { settings });
+	await activate('upgrade-after-payment');
+	mail.mails.length = 0;
+	const email = instance.emails[50]!;
+	await post('payment-received', { id: 'pay_told', email, planId: 'plan_unknown' });
+	while (mail.mails.length === 0) await sleep(100);
+	const [text] = mail.mails;
+	expect(text).toContain('Subject: Failed: Upgrade a plan after a payment\n');
+	expect(text).toContain(`Payment pay_told of ${email}: refused. The service reported: wrong plan`);
+	expect(text).toContain('Use the plan ID exactly as your account manager supplied it.');
+	expect(text).toContain(`Execution: ${url}/workflow/${exampleId('upgrade-after-payment')}/`);
+});
+
+example('check-account', 'says which fields the examples need', async () => {
+	const results = async () => {
+		const execution = await run('check-account', 'Start');
+		return jsonOf(execution, 'Fields').map(({ field, result }) => `${field} ${result}`);
+	};
+	const { sandbox } = instance;
+	sandbox.requests.length = 0;
+	const found = (await results()).map((line) => line.split(' ')[1]);
+	expect(found).toEqual(Array(8).fill('found'));
+	expect(new Set(sandbox.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+	const body = JSON.stringify({ status: 'success', data: [{ userId: 'user-001', mail: 'x@y.z' }] });
+	sandbox.faults.add({ path: '/users', answer: { status: 200, body } });
+	sandbox.faults.add({ path: '/resume/resume-001/score', answer: { status: 404 } });
+	expect(await results()).toEqual([
+		'id not found. It may be userId',
+		'email not found. It may be userId, mail',
+		...Array(5).fill(expect.stringContaining(' found')),
+		expect.stringMatching(/^score The service has nothing at this address .*Check the ID/),
+	]);
 });
 
 example('onboarding', 'creates one resume, and stores no token', async () => {
@@ -207,7 +366,8 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 		return [status, data];
 	};
 	const message = expect.stringMatching(/^Outcome unknown: /) as unknown;
-	expect(await call(user.email)).toEqual([502, { message, outcome: 'unknown' }]);
+	const advice = expect.any(String) as unknown;
+	expect(await call(user.email)).toEqual([502, { message, advice, outcome: 'unknown' }]);
 	for (const email of [user.email, user.email.toUpperCase()]) {
 		const answer = await call(email);
 		const resumes = instance.query('SELECT id, title FROM resumes WHERE user_id = ?', user.id);
@@ -215,24 +375,39 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 		const token = expect.any(String) as unknown;
 		expect(answer).toEqual([200, { userId: user.id, resumeId: resumes[0]!.id, token }]);
 	}
-	const nobody = { message: 'No user has this email address' };
+	const nobody = { message: 'No user has this email address', advice };
 	expect(await call('nobody@example.com')).toEqual([502, nobody]);
-	// n8n deletes an execution some time after its response.
 	const { api, exampleId } = instance;
-	while ((await api.listExecutions(exampleId('onboarding'))).length > 0) await sleep(100);
+	// n8n deletes a successful execution some time after its response.
+	while ((await api.listExecutions(exampleId('onboarding'))).length > 2) await sleep(100);
+	const reports = (await api.waitForExecutions(exampleId('onboarding'), 2)).map(({ data }) => data);
+	expect(reports.map(({ resultData }) => resultData.error!.message)).toEqual([
+		expect.stringMatching(/^Onboarding of oliver.horvat@example.com: unknown\. Outcome unknown: /),
+		expect.stringMatching(/^Onboarding of nobody@example.com: failed\. No user .* Check the /),
+	]);
 });
 
 example('export-pdfs', 'writes a file for each resume that can be downloaded', async () => {
-	const broken = 'resume-007';
-	instance.sandbox.faults.add({ path: `/resume/${broken}/download`, answer: { status: 404 } });
+	for (const path of ['/resume/resume-007/download', '/user/user-002/resumes']) {
+		instance.sandbox.faults.add({ path, answer: { status: 404 } });
+	}
 	const execution = await run('export-pdfs', 'Start');
-	expect(execution.status).toBe('success');
-	const ids = instance.query('SELECT id FROM resumes ORDER BY id').map(({ id }) => String(id));
-	const files = (await readdir(instance.filesFolder)).sort();
-	expect(files).toEqual(ids.filter((id) => id !== broken).map((id) => `${id}.pdf`));
-	expect(await readFile(join(instance.filesFolder, files[0]!), 'latin1')).toMatch(/^%PDF-/);
-	const reason = expect.stringContaining('nothing at this address') as string;
-	expect(jsonOf(execution, 'Not exported')).toEqual([{ resumeId: broken, reason }]);
+	expect(execution.status).toBe('error');
+	expect(execution.data.resultData.error!.message).toEqual(failures('user-002, resume-007'));
+	const sql = "SELECT id FROM resumes WHERE user_id <> 'user-002' ORDER BY id";
+	const ids = instance.query(sql).map(({ id }) => String(id));
+	const files = async () => (await readdir(instance.filesFolder)).sort();
+	const exported = ids.filter((id) => id !== 'resume-007').map((id) => `${id}.pdf`);
+	expect(await files()).toEqual(exported);
+	expect(await readFile(join(instance.filesFolder, exported[0]!), 'latin1')).toMatch(/^%PDF-/);
+	const [reason, advice] = [/nothing at this address/, /Check the ID/].map(
+		(text) => expect.stringMatching(text) as unknown,
+	);
+	const failed = ['user-002', 'resume-007'].map((id) => ({ id, reason, advice }));
+	expect(jsonOf(execution, 'Not exported')).toEqual(failed);
+	instance.sandbox.faults.clear();
+	expect((await run('export-pdfs', 'Start')).status).toBe('success');
+	expect(await files()).toHaveLength(instance.query('SELECT 1 FROM resumes').length);
 });
 
 /** Expects tool results in the model's last request, in this order. */
@@ -260,51 +435,57 @@ example('agent-user-questions', 'answers with the results of its tools', async (
 	expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 });
 
-example(only2, 'sends an upgrade once, and only after an approval', async () => {
+example(approval, 'sends an upgrade once, and only after an approval', async () => {
 	const { userId, email } = somebody();
 	const upgrade = { toolParameters: { email, planId: pro }, hitlParameters: {} };
 	const { api, exampleId, sandbox, url } = instance;
 	const sent = () => sandbox.requests.filter(({ url }) => url === '/v1/plan/upgrade').length;
-	await setModel(only2);
+	await setModel(approval);
 	const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
-	await setCredential(only2, 'smtp', server);
-	await activate(only2);
+	await setCredential(approval, 'smtp', server);
+	await activate(approval);
 	sandbox.requests.length = 0;
-	const { nodes } = await api.readWorkflow(exampleId(only2));
+	const { nodes } = await api.readWorkflow(exampleId(approval));
 	const { webhookId } = nodes.find(({ name }) => name === 'Request')!;
 
-	for (const [presses, outcome, upgrades] of [
-		[['Decline'], 'User rejected the tool call to Upgrade a plan', 0],
-		[['Approve', 'Approve'], pro, 1],
+	// The model asks for the approved upgrade once more, in other words.
+	const again = { ...upgrade, toolParameters: { email: email.toUpperCase(), planId: pro } };
+	for (const [presses, calls, results, upgrades] of [
+		[['Decline'], [upgrade], ['User rejected the tool call to Upgrade a plan'], 0],
+		[['Approve', 'Approve'], [upgrade, again], [pro, 'This Send Once Key was used before'], 1],
 	] as const) {
 		model.script([
 			[{ name: 'Find_a_user', arguments: { email } }],
-			[{ name: 'Upgrade_a_plan', arguments: upgrade }],
+			...calls.map((call) => [{ name: 'Upgrade_a_plan', arguments: call }]),
 			'The outcome.',
 		]);
 		const form = new FormData();
 		form.set('field-0', `Please upgrade ${email} to ${pro}.`);
 		await http.post(`${url}/form/${webhookId}`, form);
-		// n8n sends the email just before it waits for the answer.
-		const newest = async () => (await api.listExecutions(exampleId(only2)))[0]!;
-		while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
-		expect(sent()).toBe(0);
-		const text = mail.mails.pop()!;
-		expect(text).toContain('To: billing@example.com\n');
-		expect(text).toContain(`The agent wants to upgrade ${email} to the plan ${pro}.`);
-		const press = async (label: string) => {
+		const newest = async () => (await api.listExecutions(exampleId(approval)))[0]!;
+		const press = async (text: string, label: string) => {
 			const [, link] = new RegExp(`href="([^"]+)"[^>]*>${label}</a>`).exec(text)!;
 			// n8n does nothing for robots.
 			const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 			await http.get(link!.replaceAll('&amp;', '&'), { headers: { 'User-Agent': agent } });
 		};
-		await Promise.all(presses.map(press));
+		let text = '';
+		for (const [index, { toolParameters }] of calls.entries()) {
+			// n8n sends the email just before it waits for the answer.
+			while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
+			expect(sent()).toBe(index);
+			text = mail.mails.pop()!;
+			expect(text).toContain('To: billing@example.com\n');
+			const wish = `The agent wants to upgrade ${toolParameters.email} to the plan ${pro}.`;
+			expect(text).toContain(wish);
+			await Promise.all(presses.map((label) => press(text, label)));
+		}
 		const execution = await api.waitForExecution((await newest()).id);
 		expect(jsonOf(execution, 'Agent')).toMatchObject([{ output: 'The outcome.' }]);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
-		expectToolResults(userId, outcome);
+		expectToolResults(userId, ...results);
 		// A later press changes nothing.
-		await press('Approve');
+		await press(text, 'Approve');
 		expect([sent(), instance.billed(email)]).toEqual([upgrades, upgrades]);
 	}
 });
