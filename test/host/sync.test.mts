@@ -23,8 +23,8 @@ const syncs = ['nightly-sync', 'large-sync'] as const;
 type Sync = (typeof syncs)[number];
 
 beforeAll(async () => {
-	// Each user has 2.5 resumes on average.
-	instance = await startInstance({}, 12);
+	// n8n 1 otherwise gives expressions no items of a Code node. Each user has 2.5 resumes on average.
+	instance = await startInstance({ N8N_RUNNERS_ENABLED: 'true' }, 12);
 	({ exampleId } = await addExamples(instance));
 	instance.query('PRAGMA foreign_keys = OFF');
 }, startMilliseconds);
