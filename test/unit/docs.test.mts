@@ -109,7 +109,6 @@ const inN8n = (file: string, before: string) =>
 const seconds = (milliseconds: number) => `${milliseconds / 1_000} second`;
 
 const shortestSecret = numberIn('nodes/shared/secrets.ts', 'SHORTEST = ');
-const syncMinutes = numberIn('workflows/large-sync.json', '$now.minus(');
 const deliveries = 'sandbox/webhooks/webhooks.mts';
 
 /** Phrases of the pages with a number of the code, of n8n's code, or measured by hand. */
@@ -136,8 +135,6 @@ const stated = [
 	`a write ${seconds(inNode('http/send.ts', ', write: '))}s`,
 	`${inN8n('generic', 'gracefulShutdownTimeout = ')} seconds by default`,
 	`very ${numberIn('workflows/new-or-changed-users.json', '"minutesInterval": ')} minutes`,
-	`after ${syncMinutes} minutes`,
-	`within ${syncMinutes} minutes`,
 	`${numberIn('sandbox/api.mts', 'premium ? 365 : ')} days`,
 	`${numberIn('sandbox/api.mts', 'premium ? ')} days`,
 	`within ${seconds(numberIn(deliveries, 'TIMEOUT_IN_MS = '))}s`,
