@@ -14,3 +14,22 @@ export async function versionsNow(): Promise<Record<string, string>> {
 	]);
 	return Object.fromEntries(examples.sort()) as Record<string, string>;
 }
+
+/** Returns, for each example, its longest expression, and the lines and the width of its Code nodes, in characters. */
+export async function longestPrograms() {
+	return (await readExamples()).map(({ file, definition }) => {
+		const stored = definition.nodes.map(({ parameters }) => JSON.stringify(parameters)).join();
+		// A parameter is an expression if it begins with "=". A template has several.
+		const templates = [...stored.matchAll(/"=(?:[^"\\]|\\.)*"/g)].map(
+			([text]) => JSON.parse(text) as string,
+		);
+		const expressions = templates.flatMap((text) => text.match(/\{\{.*?\}\}(?!\})/gs) ?? []);
+		const programs = definition.nodes.flatMap(({ parameters }) =>
+			typeof parameters.jsCode === 'string' ? [parameters.jsCode.split('\n')] : [],
+		);
+		const longest = (texts: Array<string | string[]>) =>
+			Math.max(0, ...texts.map(({ length }) => length));
+		const [expression, lines] = [longest(expressions), longest(programs)];
+		return { file, expression, codeNodes: programs.length, lines, width: longest(programs.flat()) };
+	});
+}

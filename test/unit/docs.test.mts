@@ -111,7 +111,6 @@ const inN8n = (file: string, before: string) =>
 const seconds = (milliseconds: number) => `${milliseconds / 1_000} second`;
 
 const shortestSecret = numberIn('nodes/shared/secrets.ts', 'SHORTEST = ');
-const syncMinutes = numberIn('workflows/large-sync.json', '$now.minus(');
 const longestError = inNode('http/response.ts', 'LONGEST_ERROR = ') / 1024;
 const deliveries = 'sandbox/webhooks/webhooks.mts';
 
@@ -138,8 +137,6 @@ const stated = [
 	`a write ${seconds(inNode('http/send.ts', ', write: '))}s`,
 	`${inN8n('generic', 'gracefulShutdownTimeout = ')} seconds by default`,
 	`very ${numberIn('workflows/new-or-changed-users.json', '"minutesInterval": ')} minutes`,
-	`after ${syncMinutes} minutes`,
-	`within ${syncMinutes} minutes`,
 	`${numberIn('sandbox/api.mts', 'premium ? 365 : ')} days`,
 	`${numberIn('sandbox/api.mts', 'premium ? ')} days`,
 	`within ${seconds(numberIn(deliveries, 'TIMEOUT_IN_MS = '))}s`,
