@@ -233,6 +233,13 @@ export class EditorApi {
 		}
 	}
 
+	/** Deletes the rows of a Data Table that have a value in a column. */
+	async deleteRows(tableId: string, columnName: string, value: string | number): Promise<void> {
+		const filters = [{ columnName, condition: 'eq', value }];
+		const filter = encodeURIComponent(JSON.stringify({ type: 'and', filters }));
+		await this.send('DELETE', `${await this.#dataTables()}/${tableId}/rows?filter=${filter}`);
+	}
+
 	/** Returns the node types that n8n has loaded. */
 	async nodeTypes(): Promise<INodeTypeDescription[]> {
 		return await this.sendPlain('GET', '/types/nodes.json');

@@ -149,6 +149,9 @@ function workIn(url: string, userFolder: string, sandbox: Sandbox) {
 		binaryFolder: join(userFolder, '.n8n', tested === '2' ? 'storage' : 'binaryData'),
 		/** Returns the rows of a Data Table, by its name. */
 		readTable: async (name: string) => await api.readRows(await tableId(name)),
+		/** Deletes the rows of a Data Table that have a value in a column. */
+		deleteRows: async (name: string, column: string, value: string) =>
+			await api.deleteRows(await tableId(name), column, value),
 		/** Adds a credential for the sandbox, changed by `data`, and returns a node's reference to it. */
 		addCredential: async (data: Record<string, string> = {}): Promise<INodeCredentials> => {
 			const definition = { name: randomUUID(), type, data: { ...access, ...data } };
