@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { INodeCredentials, INodeParameters } from 'n8n-workflow';
 import type { Execution } from '../../host/rest.mts';
 import { start, to } from '../../host/workflow.mts';
@@ -7,6 +8,7 @@ import {
 	startScriptedModel,
 	type ScriptedModel,
 	type ToolCall,
+	type Turn,
 } from '../support/scriptedModel.mts';
 import { actionType, joinInstance, outputOf, type SharedInstance } from './instance.mts';
 
@@ -68,7 +70,7 @@ test.each([3, 2.2])('AI Agent %d sends each call of the model once', async (type
 	const { sandbox } = instance;
 	sandbox.requests.length = 0;
 	sandbox.faults.add({ email: buyer, drop: 'after', times: 1 });
-	const execution = await runAgent(typeVersion);
+	const execution = await runAgent(typeVersion, [...calls.map((one) => [one]), 'Done.']);
 	expect(outputOf(execution, 'Agent').map(({ json }) => json.output)).toEqual(['Done.']);
 	expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 	const sent = sandbox.requests.map(({ method, url }) => `${method} ${url}`);
@@ -80,12 +82,11 @@ test.each([3, 2.2])('AI Agent %d sends each call of the model once', async (type
 	// Retry On Fail sends a refused upgrade again, and none of which the outcome is unknown.
 	expect(sandbox.requests.filter(({ body }) => body.includes(buyer))).toHaveLength(2);
 
-	const { messages, tools: offered } = model.requests.at(-1)!;
-	expect(offered.find(({ name }) => name === 'plan_upgrade')).toMatchObject({
+	expect(model.requests.at(-1)!.tools.find(({ name }) => name === 'plan_upgrade')).toMatchObject({
 		description: expect.stringMatching(/This bills: each call may charge a payment/) as string,
 		parameters: { required: ['email', 'planId'] },
 	});
-	const answers = messages.flatMap(({ role, content }) => (role === 'tool' ? [content!] : []));
+	const answers = readResults();
 	const [refused, unknown, upgraded] = answers.splice(3);
 	expect(answers.map((text) => JSON.parse(text) as unknown)).toMatchObject([
 		[{ email }],
@@ -94,29 +95,91 @@ test.each([3, 2.2])('AI Agent %d sends each call of the model once', async (type
 	]);
 	expect(refused).toContain('The service reported: wrong plan ID (plan-upgrade-2)');
 	expect(unknown).toContain('Outcome unknown');
-	expect(unknown).toContain('Read the current state before you send it again');
+	expect(unknown).toContain('Find out what happened before you send it again');
 	expect(upgraded).toContain(SANDBOX_PLANS.basic);
 });
 
-/** Runs an agent that makes the calls, one after the other. */
-async function runAgent(typeVersion: number): Promise<Execution> {
+const twice = [[purchase], [purchase], 'Done.'];
+// The agent fails after the call, and makes the call again.
+const failing = [[purchase], 500, [purchase], 'Done.'];
+
+/** Runs an agent with changes of its upgrade tool, and returns what the model read of the last call, and the upgrades. */
+async function upgradeBy(typeVersion: number, turns: Turn[], parameters: INodeParameters) {
+	const { sandbox } = instance;
+	sandbox.requests.length = 0;
+	const before = instance.billed(buyer);
+	await runAgent(typeVersion, turns, { ...tools.plan_upgrade, ...parameters });
+	const sent = sandbox.requests.length;
+	return { read: readResults().at(-1), sent, billed: instance.billed(buyer) - before };
+}
+
+describe.each(['={{ $json.paymentId }}', "={{ $('Start').item.json.paymentId }}"])(
+	"a Send Once Key from the agent's input: %s",
+	(sendOnceKey) => {
+		test('AI Agent 3 sends one request for two equal calls', async () => {
+			const { read, ...counts } = await upgradeBy(3, twice, { sendOnceKey });
+			expect(read).toContain('"alreadySent":true');
+			expect(counts).toEqual({ sent: 1, billed: 1 });
+		});
+
+		test('AI Agent 3 sends one request if its own Retry On Fail runs it again', async () => {
+			instance.sandbox.faults.add({ email: buyer, drop: 'after', times: 1 });
+			const { read, ...counts } = await upgradeBy(3, failing, { sendOnceKey });
+			expect(read).toContain('This Send Once Key was used before, so nothing was sent now');
+			expect(counts).toEqual({ sent: 1, billed: 1 });
+		});
+
+		test('AI Agent 2.2 sends nothing', async () => {
+			const { read, ...counts } = await upgradeBy(2.2, twice, { sendOnceKey });
+			expect(read).toContain('Nothing was sent, because n8n could not store the Send Once Key');
+			expect(read).toContain("In a tool, it needs version 3 of n8n's AI Agent");
+			expect(counts).toEqual({ sent: 0, billed: 0 });
+		});
+	},
+);
+
+test.each([3, 2.2])(
+	'AI Agent %d sends nothing if the model chooses the operation',
+	async (typeVersion) => {
+		const values = { ...purchase.arguments, operation: 'upgrade' };
+		const turns = [[{ ...purchase, arguments: values }], 'Done.'];
+		const { read, sent } = await upgradeBy(typeVersion, turns, { operation: fromAi('operation') });
+		expect(read).toContain('This node has no such operation');
+		expect(sent).toBe(0);
+	},
+);
+
+/** Returns what the model has read of its calls. */
+function readResults(): string[] {
+	const { messages } = model.requests.at(-1)!;
+	return messages.flatMap(({ role, content }) => (role === 'tool' ? [content!] : []));
+}
+
+/** Runs an agent whose model responds with the turns, one after the other. */
+async function runAgent(
+	typeVersion: number,
+	turns: Turn[],
+	plan_upgrade: INodeParameters = tools.plan_upgrade!,
+): Promise<Execution> {
 	const { api } = instance;
-	model.script([...calls.map((one) => [one]), 'Done.']);
+	model.script(turns);
 	const langchain = '@n8n/n8n-nodes-langchain';
 	const prompt = { promptType: 'define', text: 'Go.', options: { maxIterations: 30 } };
+	const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+	const locator = { __rl: true, mode: 'id', value: 'scripted' };
 	const nodes = [
 		start,
-		{ name: 'Agent', type: `${langchain}.agent`, typeVersion, parameters: prompt },
+		{ name: 'Agent', type: `${langchain}.agent`, typeVersion, parameters: prompt, ...retries },
 		{
 			name: 'Model',
 			type: `${langchain}.lmChatOpenAi`,
 			typeVersion: 1.2,
-			parameters: { model: { __rl: true, mode: 'id', value: 'scripted' } },
+			parameters: { model: locator, options: { maxRetries: 0 } },
 			credentials,
 		},
-		...Object.entries(tools).map(([name, parameters]) => ({
+		...Object.entries({ ...tools, plan_upgrade }).map(([name, parameters]) => ({
 			...{ name, type: `${actionType}Tool`, parameters, credentials },
-			...{ retryOnFail: parameters.operation === 'upgrade', maxTries: 3, waitBetweenTries: 1 },
+			...(name === 'plan_upgrade' && retries),
 		})),
 	];
 	const toAgent = (type: 'ai_tool' | 'ai_languageModel') => ({
@@ -127,6 +190,7 @@ async function runAgent(typeVersion: number): Promise<Execution> {
 		Agent: to([]),
 		Model: toAgent('ai_languageModel'),
 	};
-	const id = await instance.createWorkflow(nodes, { connections });
+	const pinData = { Start: [{ json: { paymentId: randomUUID() } }] };
+	const id = await instance.createWorkflow(nodes, { connections, pinData });
 	return await api.waitForExecution(await api.runWorkflow(id, 'Start'));
 }

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import axios from 'axios';
 import type { IDataObject, INode } from 'n8n-workflow';
 import { to, type NodeDefinition } from '../../host/workflow.mts';
@@ -94,6 +96,7 @@ const alreadySent = (sendOnceKey: string) => ({
 	outcome: 'succeeded',
 	sendOnceKey,
 });
+const used = 'This Send Once Key was used before, so nothing was sent now';
 const upgraded = expect.objectContaining({ plan_id: pro }) as unknown;
 
 test('a key is sent once, even if it arrives twice at the same moment', async () => {
@@ -130,8 +133,7 @@ test('a refusal that a person has to clear and an unknown outcome keep their key
 	const unknown = expect.stringMatching(/^Outcome unknown: /) as unknown;
 	expect(await messages()).toEqual([expect.stringContaining('plan-upgrade-1'), unknown, unknown]);
 	const begin = Date.now();
-	const claimed = expect.stringMatching(/^Outcome unknown: This key was claimed before/) as unknown;
-	expect(await messages()).toEqual([claimed, claimed, claimed]);
+	expect(await messages()).toEqual([used, used, used]);
 	// Ten seconds for all keys, and not for each.
 	expect(Date.now() - begin).toBeLessThan(25_000);
 	expect([stripe, lost, other].map(billed)).toEqual([0, 1, 0]);
@@ -153,7 +155,7 @@ test('Retry On Fail and a retry by a person send a key once', async () => {
 	await instance.api.retryExecution(failed!.id);
 	const [, retried] = await instance.api.waitForExecutions(id, 2);
 	expect(retried!.status).toBe('error');
-	expect(retried!.data.resultData.error!.message).toMatch(/^Outcome unknown: This key/);
+	expect(retried!.data.resultData.error!.message).toBe(used);
 	expect(billed(email)).toBe(1);
 });
 
@@ -164,4 +166,26 @@ test('two branches that lead to one node send a key once', async () => {
 	const email = nextEmail();
 	await deliver({ key: 'branches', email });
 	expect(billed(email)).toBe(1);
+});
+
+test('a database that refuses a key fails the item at once, and the key works later', async () => {
+	const { id, deliver } = await activate();
+	const payment = { key: 'refused', email: nextEmail() };
+	const file = join(instance.binaryFolder, '..', 'database.sqlite');
+	const database = new DatabaseSync(file, { timeout: 10_000 });
+	// Other tests use the same database.
+	database.exec(`CREATE TRIGGER readonly BEFORE INSERT ON processed_data WHEN NEW.workflowId = '${id}'
+		BEGIN SELECT RAISE(ABORT, 'attempt to write a readonly database'); END`);
+	const begin = Date.now();
+	const [refused] = await deliver(payment);
+	// Ten seconds would be those of a key that another execution has claimed.
+	expect(Date.now() - begin).toBeLessThan(9_000);
+	expect(messageOf(refused)).toBe(
+		'Nothing was sent, because n8n could not store the Send Once Key',
+	);
+	expect(billed(payment.email)).toBe(0);
+	database.exec('DROP TRIGGER readonly');
+	database.close();
+	expect(await deliver(payment, payment)).toEqual([upgraded, alreadySent('refused')]);
+	expect(billed(payment.email)).toBe(1);
 });

@@ -7,8 +7,8 @@ export interface ToolCall {
 	arguments: Record<string, unknown>;
 }
 
-/** Response of the model: tools to call, or its final text. */
-type Turn = ToolCall[] | string;
+/** Response of the model: tools to call, its final text, or the status of an HTTP error. */
+export type Turn = ToolCall[] | string | number;
 
 interface OfferedTool {
 	name: string;
@@ -40,10 +40,11 @@ export async function startScriptedModel() {
 	let turns: Turn[] = [];
 	let calls = 0;
 	const app = fastify({ forceCloseConnections: true });
-	app.post<{ Body: Body }>('/v1/chat/completions', async ({ body }) => {
+	app.post<{ Body: Body }>('/v1/chat/completions', async ({ body }, reply) => {
 		const { messages, model, tools = [] } = body;
 		requests.push({ messages, tools: tools.map((tool) => tool.function) });
 		const turn = turns.shift() ?? 'The script has ended.';
+		if (typeof turn === 'number') return await reply.code(turn).send({});
 		const toolCalls = (typeof turn === 'string' ? [] : turn).map((call) => ({
 			id: `call_${++calls}`,
 			type: 'function',
@@ -66,7 +67,7 @@ export async function startScriptedModel() {
 		/** All requests so far, oldest first. */
 		requests,
 		/** Sets the next responses. */
-		script: (next: Turn[]) => void (turns = next),
+		script: (next: Turn[]) => void (turns = [...next]),
 		close: async () => await app.close(),
 	};
 }

@@ -76,7 +76,7 @@ export async function runItems(
  * what calls a node's `execute` itself, such as n8n's step executor (V1StepExecutor of
  * @n8n/node-engine-compatibility).
  * @param operation undefined for one that the node does not have, such as n8n's Custom API Call
- * @throws NodeApiError or NodeOperationError, under On Error = Stop and for an unknown operation
+ * @throws NodeApiError or NodeOperationError, under On Error = Stop
  */
 export async function runSingleItem(
 	this: IExecutePaginationFunctions,
@@ -84,7 +84,9 @@ export async function runSingleItem(
 ): Promise<INodeExecutionData[]> {
 	if (!operation) {
 		const facts = { isSetting: true, mayHaveHappened: false };
-		throw toNodeError(this.getNode(), new Failure('parameter.operation', {}, facts));
+		const failure = new Failure('parameter.operation', {}, facts);
+		if (!continuesAfter(this)) throw toNodeError(this.getNode(), failure);
+		return [failedItem(failure, this.getItemIndex())];
 	}
 	const run = startRun(this, operation, {
 		credentials: { read: async () => await readCredential(this) },
@@ -111,14 +113,21 @@ function startRun(
 		claims: new Claims(context, hint, sender.cancelled),
 		hint,
 		node,
-		// A tool returns its error: if it threw, version 2 of n8n's AI Agent would tell the model nothing, version 3 only
-		// the message, and n8n 1 would end the execution.
-		continues: context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
+		continues: continuesAfter(context),
 		journal: operation.write ? journalOf(context) : undefined,
 		parameters: (index) => new ParameterReader(operation.fields, evaluate(index)),
 		requestOptions: (index) => evaluate(index)('requestOptions', {}) as RequestOptions,
 		batching: () => evaluate(0)('requestOptions.batching', {}) as RequestOptions['batching'],
 	};
+}
+
+/**
+ * Returns whether a failed item is returned as data. A tool returns its error: if it threw, version 2 of n8n's AI Agent
+ * would tell the model nothing, version 3 only the message, and n8n 1 would end the execution.
+ */
+function continuesAfter(context: Context): boolean {
+	const node = context.getNode();
+	return context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow');
 }
 
 /**
