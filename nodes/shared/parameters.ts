@@ -19,22 +19,12 @@ const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
  * A field that the operation does not have is empty, or off. Each method throws a Failure that names the field.
  */
 export class ParameterReader {
-	private readonly fields: INodeProperties[];
-
-	private readonly evaluate: ReadParameter;
-
-	private readonly consequence: string;
-
 	/** @param consequence ends the description of each Failure */
 	constructor(
-		fields: INodeProperties[],
-		evaluate: ReadParameter,
-		consequence = 'Nothing was sent for this item.',
-	) {
-		this.fields = fields;
-		this.evaluate = evaluate;
-		this.consequence = consequence;
-	}
+		private readonly fields: INodeProperties[],
+		private readonly evaluate: ReadParameter,
+		private readonly consequence = 'Nothing was sent for this item.',
+	) {}
 
 	/** Returns whether the user has added this group of fields. */
 	has(name: string): boolean {

@@ -17,8 +17,7 @@ import {
 	STREAMED,
 	UNPACKED,
 } from '../http/send';
-import { readDisposition, safeFileName } from '../output/fileName';
-import { isText, locateFile, readMimeType } from '../output/fileType';
+import { isText, locateFile, readDisposition, readMimeType, safeFileName } from '../output/file';
 
 /** The user's settings for a file. All but `field` may be ''. */
 export interface FileSettings {

@@ -1,6 +1,14 @@
 import type { Operation } from '../operation';
-import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
-import { itemsPath, pagination, returnAllOrLimit, usersList } from '../listFields';
+import {
+	fieldsToReturn,
+	itemsPath,
+	pagination,
+	readOptions,
+	returnAllOrLimit,
+	simplify,
+	userId,
+	usersList,
+} from '../fields';
 
 export const getAll: Operation = {
 	value: 'getAll',

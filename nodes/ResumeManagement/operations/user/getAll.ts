@@ -1,6 +1,12 @@
 import type { Operation } from '../operation';
-import { fieldsToReturn, readOptions, simplify } from '../fields';
-import { itemsPath, pagination, returnAllOrLimit } from '../listFields';
+import {
+	fieldsToReturn,
+	itemsPath,
+	pagination,
+	readOptions,
+	returnAllOrLimit,
+	simplify,
+} from '../fields';
 
 export const getAll: Operation = {
 	value: 'getAll',
