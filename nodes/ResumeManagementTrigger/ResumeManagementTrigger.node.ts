@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { Failure, toNodeError } from '../shared/failure';
-import { HIDDEN, hideAndCut, hideSecrets } from '../shared/secrets';
+import { HIDDEN, hideSecrets } from '../shared/secrets';
 import { isSelected, readEvent } from './event';
 import { properties, triggerPanel } from './properties';
 import { readSettings, type Settings } from './settings';
@@ -101,7 +101,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	const reason = rejection(settings, delivery);
 	if (reason !== undefined) {
 		// The user may have entered the secret as the name of the header.
-		return refuse(context, 401, 'unauthorized', hideAndCut(reason, settings.secrets));
+		return refuse(context, 401, 'unauthorized', hideSecrets(reason, settings.secrets));
 	}
 	const event = readEvent(settings, delivery);
 	if (typeof event === 'string') return refuse(context, 400, 'unreadable-body', event);

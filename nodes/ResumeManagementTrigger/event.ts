@@ -4,7 +4,7 @@ import type { GenericValue, IDataObject } from 'n8n-workflow';
 
 import { decodeText, exactText, parseJson, valueAt } from '../shared/json';
 import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, plainName, valuesNamed } from '../shared/names';
-import { HIDDEN, hideAndCut, hideSecrets } from '../shared/secrets';
+import { HIDDEN, hideSecrets } from '../shared/secrets';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
 
@@ -39,7 +39,7 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	const name = findEventName(data, settings);
 	const ids: Array<[EventItem['deliveryIdSource'], string]> = [
 		['payload', findEventId(data, settings)],
-		['header', hideAndCut(signedId(settings, delivery), secrets)],
+		['header', hideSecrets(signedId(settings, delivery), secrets)],
 	];
 	// Two different IDs may be equal after a secret in them is hidden.
 	const usable = ids.find(([, id]) => id !== '' && !id.includes(HIDDEN));

@@ -7,7 +7,7 @@ import { decoded } from '../../shared/path';
 import { HIDDEN } from '../../shared/secrets';
 import type { JsonBody } from '../http/judge';
 
-/** Bytes that common file systems take: NTFS counts characters, ext4 and APFS count bytes. */
+/** Bytes that common file systems allow: NTFS counts characters, ext4 and APFS count bytes. */
 const MAX_BYTES = 255;
 
 /** Characters that are looked at: normalizing a long name takes time. */
@@ -23,8 +23,8 @@ const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"|?*]|[^\P{Cf}\u200c\u200d]/gu;
 const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 
 /**
- * Returns a name that is no path and that common file systems take; '' if nothing is left of it. It keeps its
- * extension when it is cut.
+ * Returns a name that is no path and that common file systems allow; '' if nothing is left. A name that is cut keeps its
+ * extension.
  */
 export function safeFileName(given: string): string {
 	const base = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1);
@@ -48,8 +48,8 @@ const PLAIN = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\[^]){0,4096})"|([^;"]*))/i;
 const EXTENDED = /;\s*filename\*\s*=\s*"?utf-?8'[^']{0,40}'([^;"]*)/i;
 
 /**
- * Reads a Content-Disposition header (RFC 6266). The name is as the sender wrote it, so not safe: the extended
- * one (RFC 8187) before the plain one. Many senders leave out the quotes around a name with blanks.
+ * Reads a Content-Disposition header (RFC 6266). The name is not safe yet. The extended name (RFC 8187) wins over the plain
+ * one, whose quotes many senders leave out, also around a name with blanks.
  */
 export function readDisposition(headers: IDataObject): { isAttachment: boolean; fileName: string } {
 	const given = Buffer.from(String(headers['content-disposition'] ?? ''), 'latin1');
@@ -61,7 +61,7 @@ export function readDisposition(headers: IDataObject): { isAttachment: boolean; 
 	return { isAttachment: /^\s*attachment\s*(;|$)/i.test(header), fileName: extended || plain };
 }
 
-/** Returns the media type of a Content-Type header, without its parameters; '' if it has none. */
+/** Returns the media type of a Content-Type header without its parameters; '' if there is none. */
 export function readMimeType(headers: IDataObject): string {
 	const [given] = String(headers['content-type'] ?? '').split(';', 1);
 	const type = given!.trim().toLowerCase();
@@ -118,7 +118,7 @@ function linkOrBytes(text: string): Located | undefined {
 	return isWhole && !/[^\w+/-]/.test(base64) ? { bytes: Buffer.from(base64, 'base64') } : undefined;
 }
 
-/** Returns text with blanks between its words: a text without any is an ID or another kind of link. */
+/** Text without any blank is no file, but an ID or another kind of link. */
 function plainText(text: string): Located | undefined {
 	if (text.includes(HIDDEN)) throw new Failure('file.holdsSecret');
 	// Binary data that was sent as text is damaged.
