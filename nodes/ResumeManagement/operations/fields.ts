@@ -189,7 +189,7 @@ export const returnAllOrLimit: INodeProperties[] = [
 	},
 ];
 
-export const itemsPath: INodeProperties = {
+const itemsPath: INodeProperties = {
 	displayName: 'Items Path',
 	name: 'itemsPath',
 	type: 'string',
@@ -200,7 +200,7 @@ export const itemsPath: INodeProperties = {
 };
 
 /** The specification shows no pages: see docs/lists-and-files.md. */
-export const pagination: INodeProperties = {
+const pagination: INodeProperties = {
 	displayName: 'Pagination',
 	name: 'pagination',
 	type: 'fixedCollection',
@@ -323,6 +323,9 @@ export const usersList: INodeProperties[] = [
 			'Path of the list of users in the response, for By Email. Leave empty if the list is the response itself, data or users.',
 	},
 ];
+
+/** Options of an operation that returns a list. */
+export const listOptions = [fieldsToReturn, itemsPath, pagination];
 
 /** The Options collection of a read: the options of all reads, and those of the operation. */
 export function readOptions(...own: INodeProperties[]): INodeProperties {

@@ -43,7 +43,7 @@ export function shape(result: Result): INodeExecutionData[] {
 
 /**
  * Returns the item of one record: without Simplify the whole response, else the envelope's `data` with all properties beside
- * it. A response without the envelope's `status` (§2) is the record itself, and so is its `data`.
+ * it. A response without the envelope's `status` (§2) is the record itself, and `data` is one of its properties.
  */
 function recordItem(
 	body: JsonBody,
