@@ -1,14 +1,14 @@
 import type { ICredentialTestRequest, ICredentialType, Icon, INodeProperties } from 'n8n-workflow';
 
 /**
- * Base URLs that may receive the private key: https anywhere, or http on a loopback host, ending in
- * the version segment that the service puts into its base address (partner API specification, §4). No segment is empty:
- * of http://localhost//v1, n8n's client would ask a proxy for the host v1.
+ * Base URLs that may receive the private key: https anywhere, or http on a loopback host. Each ends in the version segment
+ * of the service's base address (partner API specification, §4). No segment is empty: with http://localhost//v1, n8n's client
+ * would ask a proxy for the host v1.
  */
 export const BASE_URL =
 	/^(https:\/\/[^/?#@\s]+|http:\/\/(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?)(\/[^/\\?#\s]+)*\/v[0-9]+\/*$/;
 
-/** Returns the private key without blanks around it, and without `Bearer`, with which it may have been pasted. */
+/** Removes blanks around the private key, and `Bearer`, which users may have pasted with it. */
 export function privateKeyOf(pasted: unknown): string {
 	return String(pasted ?? '')
 		.trim()
@@ -16,8 +16,8 @@ export function privateKeyOf(pasted: unknown): string {
 }
 
 /**
- * Address of the credential's test. n8n runs no code of the package for it, but evaluates an expression. For a Base URL
- * that may not receive the key, the address is no URL, so that n8n's HTTP client fails and sends nothing.
+ * Address of the credential's test, as an expression: n8n runs no code of the package for the test. For a Base URL that may
+ * not receive the key, the expression gives no URL, so that n8n's HTTP client fails and sends nothing.
  */
 const TEST_URL = `={{ ${BASE_URL.toString()}.test($credentials.baseUrl) ? $credentials.baseUrl.replace(/\\/+$/, '') + '/users' : 'Invalid Base URL' }}`;
 
@@ -87,30 +87,26 @@ export class ResumeManagementApi implements ICredentialType {
 		},
 	];
 
-	/**
-	 * The service spells its header `Authentication` (partner API specification, §4 and §5). As a function,
-	 * since n8n would evaluate an expression for each request.
-	 */
+	/** Adds the header `Authentication`, as the service spells it (§4 and §5). n8n would evaluate an expression each time. */
 	authenticate: ICredentialType['authenticate'] = async ({ privateKey }, request) => ({
 		...request,
 		headers: {
 			...request.headers,
 			Authentication: `Bearer ${privateKeyOf(privateKey)}`,
-			// Asked for on each request, those without a body included (§4).
+			// Required on each request, also without a body (§4).
 			'Content-type': 'application/json',
 		},
 	});
 
 	/**
-	 * Fails for an error of the service, which comes with HTTP 200 too (§7.1), and for a response without a status. n8n
-	 * compares a value in the body with one value (n8n/src/services/credentials-tester.service.ts), and itself fails for
-	 * each HTTP status from 400 on.
+	 * Fails for an error of the service, also with HTTP 200 (§7.1), and for a response without a status. n8n compares one
+	 * value of the body for each rule, and fails by itself from HTTP 400 on (n8n/src/services/credentials-tester.service.ts).
 	 */
 	test: ICredentialTestRequest = {
 		request: { url: TEST_URL, disableFollowRedirect: true },
 		rules: [
 			rule('status', 'error', REFUSED),
-			// Any text but an empty one.
+			// Any string that is not empty.
 			rule('errorCode[0].constructor.name', 'String', REFUSED),
 			rule('status', undefined, NOT_THE_SERVICE),
 		],

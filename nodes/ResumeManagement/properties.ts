@@ -12,7 +12,6 @@ import { resources } from './operations';
 import type { Operation } from './operations/operation';
 import { runItems, runSingleItem } from './run/entry';
 
-/** The node's parameters, put together from the resources. */
 export const properties: INodeProperties[] = [
 	{
 		displayName: 'Resource',
@@ -22,8 +21,8 @@ export const properties: INodeProperties[] = [
 		options: resources.map(({ option }) => option),
 		default: 'user',
 		routing: {
-			// n8n calls `pagination` only for requests with `paginate`. So all requests come to `runAsSingle`. Otherwise
-			// n8n would send a Custom API Call by itself, to any Base URL, and follow redirects with the key.
+			// n8n calls `pagination` only for requests with `paginate`, so all of them come to `runAsSingle`. n8n would send
+			// a Custom API Call by itself, to any Base URL, and follow redirects with the key.
 			send: { paginate: true },
 			operations: { pagination: runAsSingle },
 		},
@@ -87,8 +86,8 @@ function operationOption({
 }
 
 /**
- * Runs the operation that the node's settings name, as they were saved: an expression, or a model, can't choose one. n8n
- * shows, and keeps, only the fields of the operation in the settings.
+ * Runs the operation of the node's saved settings. An expression or a model can't choose one: n8n keeps only the fields of
+ * the saved operation.
  */
 async function runAsSingle(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const { resource, operation } = this.getNode().parameters;
@@ -99,9 +98,8 @@ async function runAsSingle(this: IExecutePaginationFunctions): Promise<INodeExec
 }
 
 /**
- * Describes the operation to the model of an AI agent, unless the user changes the text. n8n's own text would
- * be the action alone, without its effects and whether it bills (n8n-workflow/src/node-helpers.ts,
- * makeDescription).
+ * Describes the operation to an AI agent's model. n8n's own text is the action alone, which does not say that it bills
+ * (`makeDescription` in n8n-workflow/src/node-helpers.ts).
  */
 function toolDescription({ description }: Operation): INodeProperties {
 	return {

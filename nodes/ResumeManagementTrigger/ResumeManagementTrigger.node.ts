@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { Failure, toNodeError } from '../shared/failure';
-import { HIDDEN, hideAndCut, hideSecrets } from '../shared/secrets';
+import { HIDDEN, hideSecrets } from '../shared/secrets';
 import { isSelected, readEvent } from './event';
 import { properties, triggerPanel } from './properties';
 import { readSettings, type Settings } from './settings';
@@ -28,7 +28,7 @@ export class ResumeManagementTrigger implements INodeType {
 		// creates an isolate of V8 for it (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts).
 		version: 1.1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
-		// n8n's list of nodes shows this description above the actions, too.
+		// n8n's list of nodes also shows this description above the actions.
 		description:
 			'Read users, resumes and scores, upgrade plans, or start the workflow on an event of the resume-management service',
 		defaults: { name: 'Resume Management Trigger' },
@@ -58,13 +58,10 @@ export class ResumeManagementTrigger implements INodeType {
 		properties,
 	};
 
-	/**
-	 * The specification shows no API to register a webhook (§6), so that there is nothing to look up, create or
-	 * delete.
-	 */
+	/** The specification shows no API to register a webhook (§6), so there is nothing to look up, create or delete. */
 	webhookMethods = {
 		default: {
-			/** Refuses the activation if the settings would have the trigger refuse all events. */
+			/** Refuses the activation if the trigger would refuse all events. */
 			async checkExists(this: IHookFunctions): Promise<boolean> {
 				await readSettings(this).catch((error: unknown) => {
 					throw toNodeError(this.getNode(), error);
@@ -85,13 +82,13 @@ export class ResumeManagementTrigger implements INodeType {
 			return await receive(this);
 		} catch (error) {
 			if (error instanceof Failure) return refuse(this, 500, 'misconfigured', `${error.message}.`);
-			// An error that is not the trigger's own may hold a secret, and is not shown.
+			// Any other error may hold a secret.
 			return refuse(this, 500, 'internal-error', 'n8n could not read the request.');
 		}
 	}
 }
 
-/** Starts the workflow with the event of a request if the request is verified and the event selected. */
+/** Starts the workflow if the request is verified and its event is selected. */
 async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const settings = await readSettings(context);
 	const body = await readRawBody(context);
@@ -101,7 +98,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	const reason = rejection(settings, delivery);
 	if (reason !== undefined) {
 		// The user may have entered the secret as the name of the header.
-		return refuse(context, 401, 'unauthorized', hideAndCut(reason, settings.secrets));
+		return refuse(context, 401, 'unauthorized', hideSecrets(reason, settings.secrets));
 	}
 	const event = readEvent(settings, delivery);
 	if (typeof event === 'string') return refuse(context, 400, 'unreadable-body', event);
@@ -152,7 +149,7 @@ async function readRawBody(context: IWebhookFunctions): Promise<Buffer | string>
 function shownRequest(context: IWebhookFunctions, settings: Settings): IDataObject {
 	const { verification, headerName, secrets } = settings;
 	const headers = hideSecrets(context.getHeaderData() as IDataObject, secrets);
-	// The search leaves out secrets of less than 8 characters.
+	// Secrets of less than 8 characters are not searched for.
 	if (verification === 'header') headers[headerName.toLowerCase()] = HIDDEN;
 	return { headers, query: hideSecrets(context.getQueryData() as IDataObject, secrets) };
 }

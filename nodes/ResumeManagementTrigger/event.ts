@@ -4,7 +4,7 @@ import type { GenericValue, IDataObject } from 'n8n-workflow';
 
 import { decodeText, exactText, parseJson, valueAt } from '../shared/json';
 import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, plainName, valuesNamed } from '../shared/names';
-import { HIDDEN, hideAndCut, hideSecrets } from '../shared/secrets';
+import { HIDDEN, hideSecrets } from '../shared/secrets';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
 
@@ -14,13 +14,13 @@ export const SECTION_SAVED = 'Resume Section Saved';
 /** The trigger's output. It holds no secret of the credential. */
 export interface EventItem extends IDataObject {
 	event: string;
-	/** The ID in the payload, or in the header of Standard Webhooks, or the SHA-256 of the body in hex. */
+	/** ID from the payload, or from the header of Standard Webhooks, or the SHA-256 of the body in hex. */
 	deliveryId: string;
-	/** With `bodyHash`, a repeated delivery can't be told from a second event with the same content. */
+	/** With `bodyHash`, a repeated delivery looks like a second event with the same content. */
 	deliveryIdSource: 'payload' | 'header' | 'bodyHash';
 	/** ISO 8601. */
 	receivedAt: string;
-	/** The payload. A number that JavaScript would round is a text with its digits. */
+	/** The payload. A number that JavaScript would round is a string with its digits. */
 	data: GenericValue;
 }
 
@@ -39,9 +39,9 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	const name = findEventName(data, settings);
 	const ids: Array<[EventItem['deliveryIdSource'], string]> = [
 		['payload', findEventId(data, settings)],
-		['header', hideAndCut(signedId(settings, delivery), secrets)],
+		['header', hideSecrets(signedId(settings, delivery), secrets)],
 	];
-	// Two different IDs may be equal after a secret in them is hidden.
+	// Two different IDs may be equal once a secret in them is hidden.
 	const usable = ids.find(([, id]) => id !== '' && !id.includes(HIDDEN));
 	const hash = createHash('sha256').update(body).digest('hex');
 	const [deliveryIdSource, deliveryId] = usable ?? ['bodyHash', hash];
@@ -49,13 +49,13 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	return { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data };
 }
 
-/** Returns whether the user has chosen the event in Trigger On. */
+/** Checks whether Trigger On selects the event. */
 export function isSelected(event: string, chosen: string[]): boolean {
 	if (chosen.includes('*')) return true;
 	return chosen.includes('resumeSectionSaved') && comparable(event) === comparable(SECTION_SAVED);
 }
 
-/** Returns a name without case and separators: the specification does not show how a payload spells it (§6). */
+/** Removes case and separators: the specification does not show how a payload spells the name (§6). */
 function comparable(event: string): string {
 	return plainName(event.replace(/[\s.]/g, ''));
 }
@@ -74,7 +74,7 @@ function findEventId(payload: unknown, { eventIdPath: path }: Settings): string 
 	return firstText(valuesNamed(payload, isEnvelope ? ENVELOPE_IDS : EVENT_IDS));
 }
 
-/** Returns the first text or exact number, trimmed, but neither '' nor 0, which many events may have. */
+/** Returns the first string or exact number, trimmed, but neither '' nor 0, which many events may have. */
 function firstText(values: unknown[]): string {
 	const texts = values.map((value) => exactText(value)?.trim());
 	return texts.find((text) => text && text !== '0') ?? '';

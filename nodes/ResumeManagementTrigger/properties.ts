@@ -69,7 +69,7 @@ export const properties: INodeProperties[] = [
 					'Three headers that begin with "webhook-". The Webhook Secret is Base64, often after whsec_.',
 			},
 		],
-		description: 'How a request proves that the service has sent it. Ask your account manager.',
+		description: 'How to check that the service has sent a request. Ask your account manager.',
 	},
 	headerName('X-Webhook-Secret', 'secret', 'header'),
 	headerName('X-Webhook-Signature', 'signature', 'hmac'),
@@ -107,7 +107,7 @@ export const properties: INodeProperties[] = [
 				default: '',
 				placeholder: 'e.g. meta.uuid',
 				description:
-					'Path to the ID of the event in the payload, with dots between the names. By default event_id or, next to the event name and data, ID.',
+					'Path of the event ID in the payload, with dots between the names. By default event_id or, next to the event name and data, ID.',
 			},
 			{
 				displayName: 'Event Name Path',
@@ -116,7 +116,7 @@ export const properties: INodeProperties[] = [
 				default: '',
 				placeholder: 'e.g. meta.event',
 				description:
-					'Path to the name of the event in the payload, with dots between the names. By default event, event_type, eventName or type.',
+					'Path of the event name in the payload, with dots between the names. By default event, event_type, eventName or type.',
 			},
 			{
 				displayName: 'Include Headers and Query',

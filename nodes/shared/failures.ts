@@ -4,7 +4,7 @@ const SET_LIST_PATH =
 const SET_FILE_PATH =
 	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url.";
 
-const REPORTED = 'The service reported: {words}';
+const REPORTED = 'The service reported: {reported}';
 
 const LATER = '[Try again later.] If this keeps happening, contact your account manager.';
 
@@ -14,13 +14,14 @@ const CHECK_ITEM =
 const CHECK_CONNECTION =
 	"Check the credential's Base URL, and for a proxy or a login page between n8n and the service.";
 
-const CHECK_EXPRESSION = 'Check the expression that it comes from.';
+const CHECK_EXPRESSION = 'Check its expression.';
 
 const RUN_AGAIN = '[Run it again if it was not meant to be cancelled.]';
 
 /**
- * Texts of all failures by their IDs, which are public: what happened, and what to do next. `{name}` is replaced by
- * a value. A sentence in brackets is left out for a write that may have been carried out. `npm run docs` writes the tables of docs/errors.md from them, one for each part before the dot.
+ * Texts of all failures by their IDs, which are public: what happened, and what to do next. A value replaces `{name}`. A
+ * sentence in brackets is left out for a write that may have been carried out. `npm run docs` writes docs/errors.md from
+ * these texts, with a table for each part of the IDs before the dot.
  */
 export const FAILURES = {
 	'node.unexpected': [
@@ -36,7 +37,7 @@ export const FAILURES = {
 	'service.wrongPlan': [REPORTED, 'Use the plan ID exactly as your account manager supplied it.'],
 	'service.unauthorized': [
 		REPORTED,
-		"The credential's Private Key is not authorized. Ask your account manager, also whether plan upgrades are arranged for your account.",
+		"The credential's Private Key is not authorized. Ask your account manager whether the key is valid, and whether plan upgrades are arranged for your account.",
 	],
 	'service.wrongTokenType': [
 		REPORTED,
@@ -68,8 +69,8 @@ export const FAILURES = {
 		'[Try again later.] If n8n connects through a proxy, the proxy may have sent this response. If this keeps happening, contact your account manager.',
 	],
 	'service.redirect': [
-		'The service redirected the request, which was not followed to keep the key safe (HTTP {status}{page})',
-		"Check the credential's Base URL: it is the final address of the service, with https:// and its version.",
+		'The service redirected the request (HTTP {status}{page})',
+		"To keep the key safe, the node does not follow redirects. The credential's Base URL must be the final address of the service.",
 	],
 
 	'service.unexpectedStatus': ['Expected HTTP 200, got {status}', CHECK_CONNECTION],
@@ -78,17 +79,17 @@ export const FAILURES = {
 	'response.webPage': ['A web page was received in place of {what}', CHECK_CONNECTION],
 	'response.notJson': ['The response is not JSON', CHECK_CONNECTION],
 	'response.characters': [
-		"The response's characters can't be read",
+		"The response's text can't be decoded",
 		'Its character set is unknown or wrong. Contact your account manager.',
 	],
 	'response.tooLong': [
 		'The response is longer than {megabytes} MB',
-		'It was not read to its end, as it would slow n8n down. Ask for less at a time.',
+		'The node stopped reading it, to keep n8n responsive. Request less at a time.',
 	],
 
 	'write.unconfirmed': [
 		'The service did not confirm the request: {reason}',
-		'A success has the status "success", and what was asked for. If this keeps happening, contact your account manager.',
+		'A success has the status "success" and the requested result. If this keeps happening, contact your account manager.',
 	],
 	'write.stopped': [
 		'Not sent, because an earlier item failed: {reason}',
@@ -103,8 +104,8 @@ export const FAILURES = {
 		'Each item bills. If all of them are meant, raise Max Upgrades in Options. Nothing was sent.',
 	],
 	'write.unguarded': [
-		'Nothing was sent, because this n8n gives no protection against sending twice',
-		'This n8n differs from the versions that the node was tested in. Please report it to the maintainers of this node.',
+		'Nothing was sent, because this n8n does not protect against sending twice',
+		'This n8n differs from the versions that the node was tested with. Please report it to the maintainers of this node.',
 	],
 	'key.notClaimed': [
 		'Nothing was sent, because n8n could not store the Send Once Key',
@@ -112,7 +113,7 @@ export const FAILURES = {
 	],
 	'key.claimed': [
 		'This Send Once Key was used before, so nothing was sent now',
-		'The first request with this key may still be under way, may have been carried out, may be on hold, or was another request. Find out which. If nothing was carried out, send the item with a new key, such as one that ends in -2.',
+		'The first request with this key may be under way, carried out or on hold, or may be another request. Find out which. If nothing was carried out, send the item with a new key, such as one that ends in -2.',
 	],
 
 	'network.hostUnknown': [
@@ -137,14 +138,14 @@ export const FAILURES = {
 	],
 	'network.garbled': [
 		'The response of {host} could not be read',
-		'What arrived is not valid HTTP, or badly compressed. Check for a proxy between n8n and {host}. [Then try again.]',
+		'It is not valid HTTP, or its compression is damaged. Check for a proxy between n8n and {host}. [Then try again.]',
 	],
 	'network.cancelled': ['The execution was cancelled before {host} responded', RUN_AGAIN],
 	'network.notSent': ['The execution was cancelled before the request was sent', RUN_AGAIN],
 	'network.lost': ['The connection to {host} was lost before the response was complete', LATER],
 	'network.proxyRefused': [
 		'The proxy refused to connect to the service (HTTP {status})',
-		'Check the proxy in Request Options, or that of n8n, its user and password, and whether it may connect to the service.',
+		"Check the proxy in Request Options or n8n's environment: its user, its password, and whether it may connect to the service.",
 	],
 	'network.proxyElsewhere': [
 		'The private key must not go through a proxy without TLS',
@@ -168,19 +169,19 @@ export const FAILURES = {
 	'parameter.empty': ["'{field}' is empty", 'Enter a value, or check its expression.'],
 	'parameter.notAnId': [
 		"'{field}' is not an ID",
-		'An ID is neither "." nor "..", and has no line breaks or other control characters. Check the expression that it comes from.',
+		'An ID is neither "." nor "..", and has no line breaks or other control characters. Check its expression.',
 	],
 	'parameter.notAnEmail': [
 		"'{field}' is not an email address",
 		'Enter one address with a single @, such as nathan@example.com.',
 	],
 	'parameter.notText': [
-		"'{field}' is {kind} and not a text or a number",
-		'Check the expression that it comes from: it may need the name of a property at its end.',
+		"'{field}' must be text or a number",
+		'Check its expression: it may need the name of a property at its end.',
 	],
 	'parameter.digitsLost': [
 		"'{field}' holds a number that JavaScript rounds",
-		'JavaScript keeps at most 16 digits of a number. Give it as text, in quotes, and in an expression already from its source.',
+		'JavaScript keeps at most 16 digits of a number. Enter it as text, in quotes. An expression must read it from a source that holds it as text.',
 	],
 	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
 	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
@@ -199,11 +200,11 @@ export const FAILURES = {
 	],
 	'parameter.notJson': [
 		"'{field}' holds a value that JSON can't express",
-		'JSON has text, finite numbers, true, false, null, lists and objects; dates are sent as text. Check the expression that the value comes from.',
+		'JSON has text, finite numbers, true, false, null, lists and objects; dates are sent as text. Check its expression.',
 	],
 	'parameter.notAList': [
-		"'{field}' is {kind} and not a list",
-		'Enter the fields one by one, or check the expression.',
+		"'{field}' must be a list",
+		'Enter the fields one by one, or check its expression.',
 	],
 	'parameter.unnamedEntry': ["'{field}' has an entry without a name", 'Name it, or remove it.'],
 	'parameter.sameName': [
@@ -245,11 +246,11 @@ export const FAILURES = {
 	],
 	'list.sameId': [
 		'Different records of one page have the same ID',
-		"Pages of such a list can't be put together. Remove Pagination to get the response to one request, and ask your account manager what tells the records apart.",
+		"Pages of such a list can't be put together. Remove Pagination to get the response to one request, and ask your account manager which property identifies a record.",
 	],
 	'list.noCursor': [
 		"The response has no cursor at '{path}'",
-		'The value there is neither a text nor a number. Check Cursor Path in Pagination.',
+		'The value there must be text or a number. Check Cursor Path in Pagination.',
 	],
 
 	'file.none': ['The response has no file', SET_FILE_PATH],

@@ -1,17 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
-/** Returns whether a value is an object of JSON: neither an array nor null. */
+/** Checks whether a value is an object of JSON: neither an array nor null. */
 export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a text as it is, and an exact number as text; undefined for anything else. */
+/** Returns a string as it is, and an exact number as a string; undefined for anything else. */
 export function exactText(value: unknown): string | undefined {
 	if (typeof value === 'string') return value;
 	return isExact(value) ? String(value) : undefined;
 }
 
-/** Returns whether a value is a finite number that JavaScript has not rounded to a whole number. */
+/** Checks whether a value is a finite number that JavaScript has not rounded to a whole number. */
 function isExact(value: unknown): boolean {
 	return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
@@ -38,12 +38,12 @@ export function decodeText(bytes: Uint8Array, contentType?: unknown): string | u
 	}
 }
 
-/** Why a text or a value is no JSON that keeps its digits. */
+/** Reason why a value can't be sent as JSON. */
 export type JsonProblem = 'notJson' | 'digitsLost';
 
 /**
- * Parses a JSON text. A number that JavaScript would round becomes a text with its digits.
- * @returns `hasRounded`: whether there is such a number; undefined if the text is not JSON
+ * Parses JSON. A number that JavaScript would round becomes a string with its digits; `hasRounded` is true then.
+ * @returns undefined if the text is not JSON
  */
 export function parseJson(text: string): { value: unknown; hasRounded: boolean } | undefined {
 	try {
@@ -59,18 +59,18 @@ export function parseJson(text: string): { value: unknown; hasRounded: boolean }
 /** Numbers of 16 digits, or with an exponent. JavaScript keeps the digits of all others. Bounds keep the search linear. */
 const LONG_NUMBER = /(?<=^|[\s:,[])-?(?:[\d.]{1,15}e|[\d.]{16})[\d.e+-]*/gi;
 
-/** Returns whether a JSON text has a number that would be rounded; one in a string counts, too. */
+/** Checks whether JSON has a number that would be rounded, or a string that looks like one. */
 function mayRound(text: string): boolean {
 	for (const [number] of text.matchAll(LONG_NUMBER)) if (!keepsDigits(number)) return true;
 	return false;
 }
 
-/** Tokens to read a valid JSON text by: in a string, an escape; the start or end of a string; a long number. */
+/** Tokens of valid JSON: an escape in a string, the start or end of a string, a long number. */
 const TOKEN = new RegExp(`\\\\.|"|${LONG_NUMBER.source}`, 'gi');
 
 /**
- * Returns a valid JSON text with quotes around each number that would be rounded. A reviver of `JSON.parse` takes
- * seconds and gigabytes for the millions of numbers that 16 MB can hold, and shows no digits in Node.js 20 (n8n 1).
+ * Puts quotes around each number of valid JSON that would be rounded. A reviver of `JSON.parse` takes seconds and
+ * gigabytes for the millions of numbers that 16 MB can hold, and shows no digits in Node.js 20 (n8n 1).
  */
 function quoteRounded(text: string): string {
 	let [quoted, copied, isInString] = ['', 0, false];
@@ -84,7 +84,7 @@ function quoteRounded(text: string): string {
 	return quoted + text.slice(copied);
 }
 
-/** Characters. A longer number becomes a text, whatever its digits, so that reading them takes little time. */
+/** Characters. A longer number becomes a string without a look at its digits, which would take time. */
 const LONGEST_NUMBER = 400;
 
 function keepsDigits(source: string): boolean {
@@ -101,8 +101,8 @@ function digitsOf(number: string): string {
 }
 
 /**
- * Returns a value as JSON writes it: dates, for example, as text. A property that is undefined is left out.
- * @returns why JSON would change the value: a number has lost digits, or JSON can't express something in it
+ * Returns a plain copy of a value, so that a later `toJSON` can't change it. Dates, for example, become strings.
+ * @returns the problem if a number has lost digits, or JSON can't express the value
  */
 export function throughJson(value: unknown): { value: unknown } | JsonProblem {
 	let problem: JsonProblem | undefined;
@@ -131,7 +131,7 @@ function problemOf(value: unknown, written: unknown, isInList: boolean): JsonPro
 	return isPrimitive || Array.isArray(value) || isPlain(value) ? undefined : 'notJson';
 }
 
-/** Returns whether a value is a plain object, and not one of a class such as Map, which JSON writes as `{}`. */
+/** Checks whether a value is a plain object, and not one of a class such as Map, which JSON writes as `{}`. */
 export function isPlain(value: unknown): value is IDataObject {
 	return isObject(value) && Object.getPrototypeOf(value) === Object.prototype;
 }

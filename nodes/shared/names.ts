@@ -5,41 +5,39 @@ import { isObject } from './json';
  * only for a real response of the service: for all others, an error names the option to set.
  */
 
-/** Properties that tell whether a list has more pages: flags, which are true or false. */
+/** Flags for more pages of a list. */
 export const MORE_FLAGS = ['hasmore', 'hasnext'];
 
-/** Properties that tell whether a list has more pages: links, cursors or page numbers, which are empty or not. */
+/** Links, cursors or page numbers of the next page of a list. */
 export const NEXT_LINKS = ['next', 'nextpage', 'nextcursor'];
 
-/** Properties that tell how many records a list has. */
+/** Numbers of records in a list. */
 export const TOTALS = ['total', 'totalcount'];
 
-/** Objects in a response, or in its `data`, that may hold the properties above in its place. */
+/** Objects in a response, or in its `data`, that may hold the properties above. */
 export const PAGE_PLACES = ['meta', 'pagination', 'links'];
 
-/** Returns the properties that may hold the ID of a record in this list, such as `users`. */
+/** Returns the names of the ID of a record in this list, such as `users`. */
 export const idNames = (list: string): string[] => ['id', `${list.slice(0, -1)}id`];
 
-/** Properties that name a record in a picker: the first one, or else the given names together. */
+/** Names of a record in a picker: the first of `NAMES`, or else all `GIVEN_NAMES`. */
 export const NAMES = ['name', 'fullname', 'title'];
 export const GIVEN_NAMES = ['firstname', 'lastname'];
 
-/** Property that holds the email address of a user. */
 export const EMAIL = ['email'];
 
-/** Properties that hold a file in a JSON response: a link, or base64. */
+/** A file in a JSON response: a link, or base64. */
 export const FILES = ['data', 'url', 'link', 'file', 'content', 'base64'];
 
-/** Properties that hold the name of an event. `type` comes last, because it often names the kind of message. */
+/** The name of an event. `type` comes last, because it often names the kind of message. */
 export const EVENT_NAMES = ['event', 'eventtype', 'eventname', 'type'];
 
-/** Property that holds the ID of an event. */
 export const EVENT_IDS = ['eventid'];
 
-/** Properties that hold the ID of an event beside its name and `data`. Elsewhere, `id` may be the ID of a resume. */
+/** The ID of an event beside its name and `data`. Elsewhere, `id` may be the ID of a resume. */
 export const ENVELOPE_IDS = [...EVENT_IDS, 'id'];
 
-/** Returns a name in the form that names are compared in: `first_name`, `first-name` and `FirstName` are equal. */
+/** Normalizes a name for comparison: `first_name`, `first-name` and `FirstName` are equal. */
 export function plainName(name: string): string {
 	return name.replace(/[_-]/g, '').toLowerCase();
 }
@@ -53,7 +51,7 @@ export function valuesNamed(value: unknown, names: readonly string[]): unknown[]
 	);
 }
 
-/** Returns the first property names of a value as errors show them, since a service may send long ones. */
+/** Returns the first property names of a value for an error, shortened: a service may send long ones. */
 export function shownNames(value: unknown): string {
 	const names = isObject(value) ? Object.keys(value) : [];
 	const shown = names.slice(0, 20).map((name) => name.slice(0, 64));

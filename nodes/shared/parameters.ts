@@ -15,33 +15,22 @@ export type ReadParameter = (
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Reads and checks the parameters of one item before anything is sent. The fields have the names, choices and defaults.
- * A field that the operation does not have is empty, or off. Each method throws a Failure that names the field.
+ * Reads and checks the parameters of one item, by the names, choices and defaults of the fields. A field that the operation
+ * does not have is empty, or off. Each method throws a Failure that names the field.
  */
 export class ParameterReader {
-	private readonly fields: INodeProperties[];
-
-	private readonly evaluate: ReadParameter;
-
-	private readonly consequence: string;
-
 	/** @param consequence ends the description of each Failure */
 	constructor(
-		fields: INodeProperties[],
-		evaluate: ReadParameter,
-		consequence = 'Nothing was sent for this item.',
-	) {
-		this.fields = fields;
-		this.evaluate = evaluate;
-		this.consequence = consequence;
-	}
+		private readonly fields: INodeProperties[],
+		private readonly evaluate: ReadParameter,
+		private readonly consequence = 'Nothing was sent for this item.',
+	) {}
 
-	/** Returns whether the user has added this group of fields. */
+	/** Checks whether the user has added this group of fields. */
 	has(name: string): boolean {
 		return Boolean(this.read(name));
 	}
 
-	/** Reads a switch, which is true or false and nothing else. */
 	flag(name: string): boolean {
 		const value = this.fieldAt(name) ? this.read(name) : false;
 		return typeof value === 'boolean' ? value : this.reject('notABoolean', name);
@@ -56,7 +45,6 @@ export class ParameterReader {
 		return Math.min(Math.max(minValue, number), maxValue);
 	}
 
-	/** Reads one of the choices of a field. */
 	choice<T extends string>(name: string): T {
 		return this.toChoice(name, this.read(name)) as T;
 	}
@@ -68,7 +56,6 @@ export class ParameterReader {
 		return values.map((value) => this.toChoice(name, value));
 	}
 
-	/** Reads the name of a header, trimmed. */
 	headerName(name: string): string {
 		const header = this.text(name);
 		return HEADER_NAME.test(header) ? header : this.reject('notAHeaderName', name);
@@ -84,7 +71,7 @@ export class ParameterReader {
 		return this.toId(name, this.locator(name).value);
 	}
 
-	/** Reads the same, or in the mode By Email the address. */
+	/** Reads the ID of a resource locator or, in the mode By Email, the address. */
 	idOrEmail(name: string): string | { email: string } {
 		const { mode, value } = this.locator(name);
 		return mode === 'email' ? { email: this.toEmail(name, value) } : this.toId(name, value);
@@ -92,20 +79,20 @@ export class ParameterReader {
 
 	/**
 	 * Reads an email address, trimmed.
-	 * @param optional whether the user may leave it empty, which gives ''
+	 * @param optional if the user may leave the field empty, which gives ''
 	 */
 	email(name: string, { optional = false } = {}): string {
 		return optional && this.isLeftEmpty(name) ? '' : this.toEmail(name, this.read(name));
 	}
 
-	/** Reads a text that may not be blank, trimmed. */
+	/** Reads text that is not blank, trimmed. */
 	text(name: string): string {
 		return this.optionalText(name) || this.reject('empty', name);
 	}
 
-	/** Reads a text, trimmed; '' if it is missing. */
+	/** Reads text, trimmed; '' if it is missing. */
 	optionalText(name: string): string {
-		return this.plain(name, this.read(name)).trim();
+		return this.toText(name, this.read(name)).trim();
 	}
 
 	/** Reads dotted paths, separated by commas. */
@@ -116,7 +103,7 @@ export class ParameterReader {
 
 	/**
 	 * Reads the body of a request whose fields the specification does not show: see `bodyFields`.
-	 * @param own set by fields of the operation's own; the user can't set these to other values
+	 * @param own values of the operation's own fields, which the user can't replace here
 	 */
 	body(own: IDataObject = {}): IDataObject {
 		const isJson = this.choice('specifyBody') === 'json';
@@ -128,18 +115,17 @@ export class ParameterReader {
 	}
 
 	/**
-	 * Reads the Send Once Key; '' if the user has left the field empty. An expression without a value is an error, because
-	 * the item would be sent without protection.
+	 * Reads the Send Once Key; '' if the user has left the field empty. An expression without a value is an error: the item
+	 * would be sent without protection.
 	 */
 	sendOnceKey(): string {
 		return this.isLeftEmpty('sendOnceKey') ? '' : this.text('sendOnceKey');
 	}
 
-	/** Reads the `queryParameters` option. */
 	query(): IDataObject {
 		const field = 'options.queryParameters';
 		const pairs = this.pairs(field, 'parameter').map(([name, value]) => {
-			return [name, typeof value === 'boolean' ? String(value) : this.plain(field, value)];
+			return [name, typeof value === 'boolean' ? String(value) : this.toText(field, value)];
 		});
 		return Object.fromEntries(pairs) as IDataObject;
 	}
@@ -149,7 +135,7 @@ export class ParameterReader {
 		return field && this.evaluate(name, field.default ?? null);
 	}
 
-	/** Returns whether the user has left the field empty; an expression without a value is not empty. */
+	/** Checks whether the user has left the field empty; an expression without a value is not empty. */
 	private isLeftEmpty(name: string): boolean {
 		const isOffered = this.fieldAt(name) !== undefined;
 		return !isOffered || this.evaluate(name, '', { rawExpressions: true }) === '';
@@ -167,24 +153,21 @@ export class ParameterReader {
 	}
 
 	private toId(name: string, value: unknown): string {
-		const id = this.plain(name, value);
+		const id = this.toText(name, value);
 		if (id.trim() === '') this.reject('empty', name);
 		return toSegment(id) ?? this.reject('notAnId', name);
 	}
 
 	private toEmail(name: string, value: unknown): string {
-		const email = this.plain(name, value).trim();
+		const email = this.toText(name, value).trim();
 		const isOne = /^[^@\s]+@[^@\s]+$/.test(email) && !CONTROL_CHARACTERS.test(email);
 		return isOne ? email : this.reject('notAnEmail', name);
 	}
 
-	/** Returns a value as text: a text, or an exact number. */
-	private plain(name: string, value: unknown): string {
+	private toText(name: string, value: unknown): string {
 		if (value === undefined || value === null) return '';
 		const text = exactText(value);
-		if (text !== undefined) return text;
-		if (Number.isFinite(value)) this.reject('digitsLost', name);
-		return this.reject('notText', name, { kind: kindOf(value) });
+		return text ?? this.reject(Number.isFinite(value) ? 'digitsLost' : 'notText', name);
 	}
 
 	private json(field: string): IDataObject {
@@ -196,7 +179,7 @@ export class ParameterReader {
 		return isPlain(body) ? body : this.reject('notAJsonObject', field);
 	}
 
-	/** Parses a JSON text, whose numbers must be sent with the digits that the user wrote. */
+	/** Parses JSON, whose numbers must be sent with the digits that the user wrote. */
 	private parsed(field: string, text: string): unknown {
 		const parsed = parseJson(text) ?? this.reject('notAJsonObject', field);
 		return parsed.hasRounded ? this.reject('digitsLost', field) : parsed.value;
@@ -221,11 +204,11 @@ export class ParameterReader {
 	private pairs(field: string, group: string): Array<[name: string, value: unknown]> {
 		const groups = this.read(field) ?? {};
 		const pairs = isObject(groups) ? (groups[group] ?? []) : groups;
-		if (!Array.isArray(pairs)) this.reject('notAList', field, { kind: kindOf(pairs) });
+		if (!Array.isArray(pairs)) this.reject('notAList', field);
 		const names = new Set<string>();
 		return pairs.map((pair: unknown) => {
 			const { name, value } = (pair ?? {}) as { name?: unknown; value?: unknown };
-			const key = this.plain(field, name).trim();
+			const key = this.toText(field, name).trim();
 			if (key === '') this.reject('unnamedEntry', field);
 			if (names.has(key)) this.reject('sameName', field, { name: key });
 			names.add(key);
@@ -237,7 +220,7 @@ export class ParameterReader {
 		return this.fieldAt(name)?.displayName ?? name;
 	}
 
-	/** Returns the field of this name, or at this path in a collection, such as `options.retries`. */
+	/** Returns the field of this name, or at a path in a collection, such as `options.retries`. */
 	private fieldAt(path: string): INodeProperties | undefined {
 		let fields: INodeProperties['options'] = this.fields;
 		let field: Option | undefined;
@@ -268,10 +251,3 @@ type Problem = FailureId extends infer Id
 		? Name
 		: never
 	: never;
-
-/** Names the kind of a value that should have been a text or a list. */
-function kindOf(value: unknown): string {
-	if (Array.isArray(value)) return 'a list';
-	if (typeof value === 'number') return 'no number';
-	return typeof value === 'boolean' ? 'true or false' : 'an object';
-}

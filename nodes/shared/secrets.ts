@@ -6,13 +6,10 @@ export const HIDDEN = '[hidden]';
 /** Characters of the shortest key. A shorter text would be found in many places. */
 const SHORTEST = 8;
 
-/** Spellings of the secrets, the longest first: a shorter spelling may be a part of a longer one. */
+/** Spellings of the secrets, the longest first: a shorter one may be a part of a longer one. */
 export type Secrets = readonly string[];
 
-/**
- * Returns the spellings in which the secrets are searched for. Blanks around a secret, and the prefix of Standard
- * Webhooks, are no part of it.
- */
+/** Returns the spellings to search for. Blanks around a secret, and the prefix of Standard Webhooks, are no part of it. */
 export function secretsOf(secrets: unknown[]): Secrets {
 	const spellings = secrets
 		.filter((secret) => typeof secret === 'string')
@@ -45,8 +42,8 @@ function spellingsOf(secret: string): string[] {
 }
 
 /**
- * Characters that writers of JSON escape by their codes: .NET's System.Text.Json, Gson, Go (as Rails and PHP on
- * request), and all of them.
+ * Characters that libraries write as `\u00xx` in JSON: .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all
+ * of them.
  */
 const ESCAPED_IN_JSON = [/\\"|[&'+<>`]/g, /[&'<=>]/g, /[&<>]/g, /\\"|[&'+/<=>`]/g];
 
@@ -68,8 +65,8 @@ const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 const withSlashes = (json: string): string => json.replaceAll('/', '\\/');
 
 /**
- * Characters that writers keep when they percent-encode, beside those of RFC 3986 that never need it: none,
- * JavaScript's encodeURIComponent and encodeURI, Python's quote, and Go's PathEscape and URL.
+ * Characters that are not percent-encoded, beside RFC 3986's unreserved ones: none; by JavaScript's encodeURIComponent and
+ * encodeURI; by Python's quote; by Go's PathEscape and URL.
  */
 const KEPT = ['', "!'()*", "!#$&'()*+,/:;=?@", '/', '$&+:=@', '$&+,/:;=@'];
 
@@ -90,8 +87,8 @@ function percentEncodingsOf(text: string): string[] {
 }
 
 /**
- * Encodes at each of the three offsets that a secret can have in a longer text, such as a header, without the
- * characters at its ends that also depend on its neighbours.
+ * Encodes a secret at each of the three offsets that it can have in a longer text, without the characters at both ends
+ * that also depend on its neighbours.
  */
 function base64Of(bytes: Buffer, encoding: 'base64' | 'base64url'): string[] {
 	return [0, 1, 2].map((offset) => {
@@ -104,41 +101,40 @@ export function holdsSecret(text: string | Buffer, secrets: Secrets): boolean {
 	return secrets.some((secret) => text.includes(secret));
 }
 
-/** Hides the secrets in a text, and cuts the text afterwards: a part of a secret could not be found any more. */
-export function hideAndCut(text: string, secrets: Secrets, characters = Infinity): string {
-	const hidden = secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
-	return hidden.slice(0, characters);
-}
-
-/** Returns the value with the secrets hidden in all its texts, numbers and property names. */
+/**
+ * Replaces the secrets in all strings, numbers and property names of a value. A string is cut only afterwards: a part of a
+ * secret could not be found.
+ */
 export function hideSecrets<T>(value: T, secrets: Secrets): T {
-	const texts: string[] = [];
-	collectTexts(value, texts);
-	// One search in all texts together takes a fraction of the time of a search in each.
-	return holdsSecret(texts.join('\n'), secrets) ? (hidden(value, secrets) as T) : value;
+	const strings: string[] = [];
+	collectStrings(value, strings);
+	// One search in all strings together takes a fraction of the time of a search in each.
+	return holdsSecret(strings.join('\n'), secrets) ? (replaceIn(value, secrets) as T) : value;
 }
 
-function collectTexts(value: unknown, texts: string[]): void {
-	if (typeof value === 'string') texts.push(value);
-	else if (typeof value === 'number') texts.push(String(value));
-	else if (Array.isArray(value)) for (const inner of value) collectTexts(inner, texts);
+function collectStrings(value: unknown, strings: string[]): void {
+	if (typeof value === 'string') strings.push(value);
+	else if (typeof value === 'number') strings.push(String(value));
+	else if (Array.isArray(value)) for (const inner of value) collectStrings(inner, strings);
 	else if (isObject(value)) {
 		for (const name of Object.keys(value)) {
-			texts.push(name);
-			collectTexts(value[name], texts);
+			strings.push(name);
+			collectStrings(value[name], strings);
 		}
 	}
 }
 
-function hidden(value: unknown, secrets: Secrets): unknown {
-	if (typeof value === 'string') return hideAndCut(value, secrets);
+function replaceIn(value: unknown, secrets: Secrets): unknown {
+	if (typeof value === 'string') return replaceInText(value, secrets);
 	if (typeof value === 'number') return holdsSecret(String(value), secrets) ? HIDDEN : value;
-	if (Array.isArray(value)) return value.map((inner) => hidden(inner, secrets));
+	if (Array.isArray(value)) return value.map((inner) => replaceIn(inner, secrets));
 	if (!isObject(value)) return value;
-	return Object.fromEntries(
-		Object.entries(value).map(([name, inner]) => [
-			hideAndCut(name, secrets),
-			hidden(inner, secrets),
-		]),
-	);
+	const entries = Object.entries(value).map(([name, inner]) => {
+		return [replaceInText(name, secrets), replaceIn(inner, secrets)];
+	});
+	return Object.fromEntries(entries);
+}
+
+function replaceInText(text: string, secrets: Secrets): string {
+	return secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
 }

@@ -41,5 +41,5 @@ test('an answer is read in its character set, or is an error', async () => {
 	expect((await run(userGet('1'))).items).toEqual([{ name: 'müller' }]);
 	contentType = 'application/json';
 	const { error } = await run(userGet('1'));
-	expect(error?.message).toBe("The response's characters can't be read");
+	expect(error?.message).toBe("The response's text can't be decoded");
 });

@@ -86,7 +86,7 @@ const REFUSED: Record<string, INodeParameters[]> = {
 		...['={{ new Date(0) }}', '={{ $now }}', '={{ [] }}', '={{ ({ toJSON: () => "text" }) }}'],
 		...['{"a": 1', '[]', '7', '{"a": 12345678901234567890'],
 	].flatMap(everyBody),
-	"'User' is no number and not a text or a number": ['={{ NaN }}', '={{ 1 / 0 }}'].map(userGet),
+	"'User' must be text or a number": ['={{ NaN }}', '={{ 1 / 0 }}'].map(userGet),
 	"'JSON Body' has two entries named 'email'": [
 		{ ...getToken, email: 'a@example.com', ...json('{"email": "b@example.com"}') },
 	],

@@ -105,9 +105,8 @@ const ROWS: Row[] = [
 		name: 'a redirect',
 		response: http(302, { Location: '/login' }),
 		outcome: 'unknown',
-		message:
-			'Outcome unknown: The service redirected the request, which was not followed to keep the key safe (HTTP 302)',
-		description: `${FIND_OUT} Check the credential's Base URL: it is the final address of the service, with https:// and its version.`,
+		message: 'Outcome unknown: The service redirected the request (HTTP 302)',
+		description: `${FIND_OUT} To keep the key safe, the node does not follow redirects. The credential's Base URL must be the final address of the service.`,
 	},
 	{
 		name: 'another plan',
@@ -214,7 +213,7 @@ describe('a Send Once Key', () => {
 		expect(error).toMatchObject({
 			message: 'This Send Once Key was used before, so nothing was sent now',
 			description:
-				'The first request with this key may still be under way, may have been carried out, may be on hold, or was another request. Find out which. If nothing was carried out, send the item with a new key, such as one that ends in -2.',
+				'The first request with this key may be under way, carried out or on hold, or may be another request. Find out which. If nothing was carried out, send the item with a new key, such as one that ends in -2.',
 		});
 		expect(requests).toHaveLength(1);
 	});

@@ -1,6 +1,10 @@
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
-import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/output/fileName.ts';
-import { locateFile, readMimeType } from '../../nodes/ResumeManagement/output/fileType.ts';
+import {
+	locateFile,
+	readDisposition,
+	readMimeType,
+	safeFileName,
+} from '../../nodes/ResumeManagement/output/file.ts';
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson } from '../../nodes/shared/json.ts';
 import { valuesNamed } from '../../nodes/shared/names.ts';

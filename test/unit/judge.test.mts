@@ -14,8 +14,7 @@ const TWO_WAYS = { status: 'success', errorCode: 'plan-upgrade-2' };
 const SENTENCE = 'error code: connect-01, please contact administrator';
 const PAGE = '<!DOCTYPE html><html><body>Bad gateway</body></html>';
 const XML = '<Error><Code>AccessDenied</Code></Error>';
-const REDIRECTED =
-	'The service redirected the request, which was not followed to keep the key safe';
+const REDIRECTED = 'The service redirected the request';
 const KEY_REFUSED = 'The service did not accept the private key';
 const REJECTED = 'The service rejected the request';
 /** Proved by the answer. Without a proof, the request may have been carried out. */

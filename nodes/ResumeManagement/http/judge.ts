@@ -7,7 +7,7 @@ import { shownNames } from '../../shared/names';
 /** The body of a successful response, as received: an envelope, or whatever an open endpoint sends. */
 export type JsonBody = IDataObject | IDataObject[];
 
-/** Returns why a response with HTTP 200 and without an error is still not the success that was asked for. */
+/** Returns why a response with HTTP 200 and without an error does not confirm the request; undefined if it does. */
 export type ConfirmationCheck = (body: JsonBody) => string | undefined;
 
 /** An HTTP response of the service. */
@@ -15,7 +15,7 @@ export interface ParsedResponse {
 	statusCode: number;
 	/** Parsed if it was JSON, else its text; without secrets. */
 	body: unknown;
-	/** The body goes on after what was read of it. */
+	/** Only the start of the body was read. */
 	isTruncated?: boolean;
 }
 
@@ -31,7 +31,7 @@ const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; onHold?: b
 /** HTTP statuses after which the same request may succeed. */
 export const TRANSIENT = [429, 500, 502, 503, 504];
 
-/** Characters of the service's code and text that an error repeats. */
+/** Characters of the service's code and text that an error shows. */
 const [LONGEST_CODE, LONGEST_TEXT] = [200, 1_000];
 
 /**
@@ -52,7 +52,7 @@ export function judge(response: ParsedResponse, checkConfirmation?: Confirmation
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode, details });
 }
 
-/** Returns why a response does not confirm a write, whatever was asked for (§2: `status` is always there). */
+/** Returns why a response confirms no write at all (§2: `status` is always there). */
 export function checkStatus(body: JsonBody): string | undefined {
 	const { status, data } = isObject(body) ? body : ({} as IDataObject);
 	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
@@ -73,7 +73,7 @@ function hasStatus({ status }: IDataObject, name: 'success' | 'error'): boolean 
 	return toText(status, LONGEST_CODE).toLowerCase() === name;
 }
 
-/** HTTP statuses of gateways that stopped waiting, or whose caller did, while the service may still be at work. */
+/** HTTP statuses of a gateway that stopped waiting, or whose caller did, while the service may still work. */
 const STOPPED_WAITING = [408, 499];
 
 /**
@@ -95,11 +95,11 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const known = KNOWN_CODES.get(code.toLowerCase());
 	const text =
 		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
-	const words = text.includes(code) ? text : `${text} (${code})`;
+	const reported = text.includes(code) ? text : `${text} (${code})`;
 	return new Failure(
 		known?.id ?? 'service.error',
 		{
-			words: words || 'an error without a reason',
+			reported: reported || 'an error without a reason',
 			code: code && ` Its code for your account manager is ${code}.`,
 		},
 		{
@@ -146,7 +146,7 @@ function unreadable(body: unknown): Failure {
 	return new Failure(isEmpty ? 'response.empty' : id, { what: 'JSON' }, { httpStatus: 200 });
 }
 
-/** Begins with markup, and names HTML soon: other markup is XML. */
+/** Markup that does not name HTML near its start is XML. */
 const HTML = /^\s{0,1000}<([^]{0,1000}<)?(!doctype\s+html|html)\b/i;
 
 export function looksLikeHtml(body: unknown): boolean {

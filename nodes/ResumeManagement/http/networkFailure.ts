@@ -1,23 +1,18 @@
 import { Failure, type FailureId, withoutNetworkCodes } from '../../shared/failure';
 
+const NOT_SECURE =
+	/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ERR_SSL|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED/;
+
 /**
- * Failures by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n, and whether the same request
+ * Failures by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n; `transient` if the same request
  * may succeed a moment later.
  */
 const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 	[/^(ENOTFOUND|EAI_)/, 'network.hostUnknown', true],
-	[
-		/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/,
-		'network.notConnected',
-		true,
-	],
+	[/^(ECONNREFUSED|E(HOST|NET)(UNREACH|DOWN)|EINVAL)$/, 'network.notConnected', true],
 	[/^SsrfBlocked/, 'network.forbidden', false],
-	[
-		/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ERR_SSL|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED/,
-		'network.notSecure',
-		false,
-	],
-	[/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'network.timeout', true],
+	[NOT_SECURE, 'network.notSecure', false],
+	[/^(ECONNABORTED|ETIMEDOUT)$/, 'network.timeout', true],
 	[/^(HPE_|Z_)/, 'network.garbled', true],
 	[/^ERR_FR_TOO_MANY_REDIRECTS$/, 'file.redirects', false],
 	// A redirect to another address than http or https (follow-redirects/index.js).
@@ -56,7 +51,7 @@ export function networkFailure(error: unknown, signal?: AbortSignal, host = SERV
 		code: code || undefined,
 		transient,
 		mayHaveHappened: !causes.some(isBeforeSending),
-		// The others are in `error.code` alone.
+		// The other codes are only in `error.code`: see `withoutNetworkCodes`.
 		details: code && withoutNetworkCodes(code) === code ? `(${code})` : '',
 	});
 }
@@ -104,7 +99,7 @@ function causesOf(error: unknown): Cause[] {
 	return [...causes];
 }
 
-/** Returns the code for a request that this node ended: after the time limit, or because the execution was cancelled. */
+/** Returns the code for a request that this node ended. */
 function codeOfEnd({ reason }: AbortSignal): string {
 	return (reason as Error | undefined)?.name === 'TimeoutError' ? 'ETIMEDOUT' : 'ERR_CANCELED';
 }

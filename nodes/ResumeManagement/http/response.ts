@@ -20,10 +20,10 @@ import {
 	type Sender,
 } from './send';
 
-/** Bytes, unpacked, of a response that is not a file: n8n holds it in memory, and waits while it is parsed. */
+/** Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it is parsed. */
 const LONGEST_BODY = 16 * 1024 * 1024;
 
-/** Bytes, unpacked, that are read of an HTTP error: a run may hold one for each of its open requests. */
+/** Bytes, unpacked, that are read of an HTTP error: a run may hold one for each open request. */
 const LONGEST_ERROR = 64 * 1024;
 
 /** Characters of a response that an error shows. */
@@ -46,9 +46,9 @@ export async function requestJson(
 	request: HttpRequest,
 	checkConfirmation?: ConfirmationCheck,
 ): Promise<JsonResponse> {
-	return await exchange(sender, credential, request, async (received, connection) => {
-		const { headers } = received;
-		return { headers, body: await readJson(received, connection, checkConfirmation) };
+	return await exchange(sender, credential, request, async (response, connection) => {
+		const { headers } = response;
+		return { headers, body: await readJson(response, connection, checkConfirmation) };
 	});
 }
 
@@ -57,15 +57,15 @@ export async function requestJson(
  * @throws Failure
  */
 export async function readJson(
-	received: HttpResponse,
+	response: HttpResponse,
 	connection: Connection,
 	checkConfirmation?: ConfirmationCheck,
 ): Promise<JsonBody> {
-	const { statusCode, headers } = received;
+	const { statusCode, headers } = response;
 	const isOk = statusCode === 200;
 	const { bytes, isTruncated } = isOk
-		? { bytes: await readWhole(received, connection), isTruncated: false }
-		: await readStart(received, connection, LONGEST_ERROR);
+		? { bytes: await readWhole(response, connection), isTruncated: false }
+		: await readStart(response, connection, LONGEST_ERROR);
 	return await parseInQueue(bytes.length, () => {
 		const text = decodeText(bytes, headers['content-type']);
 		if (text === undefined && isOk) {
@@ -85,13 +85,13 @@ export async function readJson(
 /** Bytes of a response that keeps n8n busy for several milliseconds. */
 const LONG_BODY = 256 * 1024;
 
-/** Milliseconds for other work of n8n, such as a request, which takes several turns of the event loop. */
+/** Milliseconds for n8n's other work: a request takes several turns of the event loop. */
 const TURN = 5;
 
-/** Settled when n8n has had time for other work after the last long response. */
+/** Resolved when n8n has had time for other work after the last long response. */
 let afterLong: Promise<unknown> = Promise.resolve();
 
-/** Parses long responses one at a time, of all runs, so that n8n can handle other requests in between. */
+/** Parses the long responses of all runs one at a time, so that n8n can handle other requests in between. */
 async function parseInQueue<T>(length: number, parse: () => T): Promise<T> {
 	if (length < LONG_BODY) return parse();
 	const parsed = afterLong.then(parse);
@@ -99,22 +99,16 @@ async function parseInQueue<T>(length: number, parse: () => T): Promise<T> {
 	return await parsed;
 }
 
-/**
- * Reads a body whole.
- * @throws Failure
- */
-export async function readWhole(received: HttpResponse, connection: Connection): Promise<Buffer> {
-	const { bytes, isTruncated } = await readStart(received, connection, LONGEST_BODY);
+/** @throws Failure if the body is too long, or was not received whole */
+export async function readWhole(response: HttpResponse, connection: Connection): Promise<Buffer> {
+	const { bytes, isTruncated } = await readStart(response, connection, LONGEST_BODY);
 	if (!isTruncated) return bytes;
 	const megabytes = LONGEST_BODY / 1024 / 1024;
-	const facts = { httpStatus: received.statusCode };
+	const facts = { httpStatus: response.statusCode };
 	throw new Failure('response.tooLong', { megabytes }, facts);
 }
 
-/**
- * Reads a body up to so many bytes, and ends its request there.
- * @throws Failure
- */
+/** Reads a body up to so many bytes, and ends its request there. */
 async function readStart(
 	{ body }: HttpResponse,
 	connection: Connection,
@@ -130,7 +124,7 @@ async function readStart(
 			// Leaving the loop destroys the stream, which closes its connection.
 			if (length > longest) break;
 			if (length - pausedAt < LONG_BODY) continue;
-			// Without a pause, Node.js reads all that has come of all responses in one turn of its event loop.
+			// Without a pause, Node.js reads everything that all responses have received in one turn of its event loop.
 			pausedAt = length;
 			await sleep(0);
 		}
@@ -140,16 +134,16 @@ async function readStart(
 	return { bytes: Buffer.concat(chunks).subarray(0, longest), isTruncated: length > longest };
 }
 
-/** Words of a body that may hold a user token, whatever its form and its HTTP status. */
+/** Text of a body that may hold a user token. */
 const MAY_HOLD_TOKEN = /token|success/i;
 
 /**
- * Adds the start of an HTTP error's body, unless the failure has the service's words already, or the body is a web
- * page or may hold a user token.
+ * Adds the start of an HTTP error's body, unless the failure has the service's text already, or the body is a web page or
+ * may hold a user token.
  */
 function withExcerpt(error: unknown, { statusCode, body }: ParsedResponse): unknown {
 	const isShown = statusCode >= 400 && !looksLikeHtml(body);
-	if (!(error instanceof Failure) || !isShown || 'words' in error.values) return error;
+	if (!(error instanceof Failure) || !isShown || 'reported' in error.values) return error;
 	const text = typeof body === 'string' ? body.trim() : JSON.stringify(body);
 	if (text === '' || MAY_HOLD_TOKEN.test(text)) return error;
 	return error.with({ details: `The response began: ${text.slice(0, EXCERPT)}` });

@@ -52,7 +52,7 @@ export interface HttpRequest {
 	write: boolean;
 	/** Attempts after the first one, if the request can't be carried out twice. */
 	retries: number;
-	/** A file is requested. */
+	/** The response is to be a file. */
 	file: boolean;
 	/** The item's Request Options. */
 	http: HttpSettings;
@@ -72,7 +72,6 @@ export interface Connection {
 	/** Must not be shown. */
 	secrets: Secrets;
 	helpers: Pick<IExecuteFunctions['helpers'], 'httpRequest' | 'prepareBinaryData'>;
-	/** `timeout` in milliseconds */
 	http: HttpSettings & { timeout: number };
 	/** Ends the request; see {@link limitTime}. */
 	abort: AbortController;
@@ -93,16 +92,16 @@ export async function exchange<T>(
 	sender: Sender,
 	credential: Credential,
 	request: HttpRequest,
-	read: (received: HttpResponse, connection: Connection) => Promise<T>,
+	read: (response: HttpResponse, connection: Connection) => Promise<T>,
 ): Promise<T> {
 	const { cancelled } = sender;
 	const { retries, write } = request;
 	return await withRetries({ retries, write, cancelled }, async () => {
 		const connection = connect(sender, credential, request);
 		try {
-			const received = await send(sender, credential, request, connection);
-			return await read(received, connection).catch((error: unknown) => {
-				throw withRetryAfter(error, received.headers);
+			const response = await send(sender, credential, request, connection);
+			return await read(response, connection).catch((error: unknown) => {
+				throw withRetryAfter(error, response.headers);
 			});
 		} finally {
 			connection.stopClock();
@@ -127,7 +126,7 @@ function connect(
 	};
 }
 
-/** Returns what ends one request: its time limit, or the end of the execution. */
+/** Starts the time limit of one request, which the end of the execution ends too. */
 export function startClock(
 	timeout: number,
 	cancelled?: AbortSignal,
@@ -189,7 +188,7 @@ async function send(
 	return { ...response, body: response.body as Readable, url };
 }
 
-/** Settings of each request. n8n would throw for HTTP errors, send a 401 again, and discard the service's reason. */
+/** Settings of each request. Otherwise n8n throws for HTTP errors, sends a 401 again, and drops the service's reason. */
 export const STREAMED = {
 	encoding: 'stream',
 	returnFullResponse: true,
@@ -212,7 +211,7 @@ export function discard(body: Readable, abort: AbortController): void {
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * Refuses a proxy that could read the key: a Base URL without TLS is one of this machine.
+ * Refuses a proxy on another machine, which could read the key of a request without TLS.
  * @throws Failure
  */
 export function refuseProxyElsewhere(baseUrl: string, { proxy }: HttpSettings): void {

@@ -16,10 +16,10 @@ import { idOf, textsNamed } from '../output/records';
 /** Name of a list to pick from. */
 type PickerList = 'users' | 'resumes';
 
-/** Milliseconds that a person waits for a list. */
+/** Milliseconds that a person may wait for a list. */
 const TIMEOUT = 20_000;
 
-/** Results that n8n adds to its list at a time. For each page of them, the list is requested whole. */
+/** Results in a page of n8n's list. The service is asked for the whole list each time. */
 const PAGE_SIZE = 1_000;
 
 export const searchUsers = picker('users');

@@ -1,8 +1,16 @@
-import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyCollection, INodePropertyMode } from 'n8n-workflow';
 
-/* Fields that several operations share. Each operation's own fields stand in its file. */
+/* Fields that several operations share. The file of an operation has its own fields. */
 
-/** Goes with `usersList`, for its mode By Email. */
+const fromList = (placeholder: string, searchListMethod: string): INodePropertyMode => ({
+	displayName: 'From List',
+	name: 'list',
+	type: 'list',
+	placeholder,
+	typeOptions: { searchListMethod, searchable: true },
+});
+
+/** An operation with this field has `usersList` too, for the mode By Email. */
 export const userId: INodeProperties = {
 	displayName: 'User',
 	name: 'userId',
@@ -12,13 +20,7 @@ export const userId: INodeProperties = {
 	description:
 		'The user to work with. By Email finds the ID in the list of users, which is read whole once a run: with a long list, that takes time.',
 	modes: [
-		{
-			displayName: 'From List',
-			name: 'list',
-			type: 'list',
-			placeholder: 'Select a user…',
-			typeOptions: { searchListMethod: 'searchUsers', searchable: true },
-		},
+		fromList('Select a user…', 'searchUsers'),
 		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. 42' },
 		{
 			displayName: 'By Email',
@@ -41,7 +43,7 @@ const listUserId: INodeProperties = {
 	modes: userId.modes!.filter(({ name }) => name !== 'email'),
 };
 
-const resumeLocator: INodeProperties = {
+const resume: INodeProperties = {
 	displayName: 'Resume',
 	name: 'resumeId',
 	type: 'resourceLocator',
@@ -50,20 +52,14 @@ const resumeLocator: INodeProperties = {
 	required: true,
 	description: 'The resume to work with',
 	modes: [
-		{
-			displayName: 'From List',
-			name: 'list',
-			type: 'list',
-			placeholder: 'Select a resume…',
-			typeOptions: { searchListMethod: 'searchResumes', searchable: true },
-		},
+		fromList('Select a resume…', 'searchResumes'),
 		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. 1337' },
 	],
 };
 
 export const resumeId: INodeProperties[] = [
 	{ ...listUserId, displayOptions: { show: { '/resumeId.mode': ['list'] } } },
-	resumeLocator,
+	resume,
 ];
 
 export const customPath: INodeProperties = {
@@ -73,8 +69,7 @@ export const customPath: INodeProperties = {
 	required: true,
 	default: '',
 	placeholder: 'e.g. /connect',
-	description:
-		"What follows the credential's Base URL. What would follow a question mark goes into Query Parameters.",
+	description: "Path below the credential's Base URL. Put query parameters in Query Parameters.",
 };
 
 export const simplify: INodeProperties = {
@@ -85,7 +80,12 @@ export const simplify: INodeProperties = {
 	description: 'Whether to return a simplified version of the response instead of the raw data',
 };
 
-/** The body of a request whose fields the specification does not show (§4.2). */
+const nameAndValue = (placeholder: string): INodeProperties[] => [
+	{ displayName: 'Name', name: 'name', type: 'string', default: '', placeholder },
+	{ displayName: 'Value', name: 'value', type: 'string', default: '' },
+];
+
+/** Body of a request whose fields the specification does not show (§4.2). */
 export const bodyFields: INodeProperties[] = [
 	{
 		displayName: 'Specify Body',
@@ -107,22 +107,7 @@ export const bodyFields: INodeProperties[] = [
 		placeholder: 'Add Field',
 		default: {},
 		displayOptions: { show: { specifyBody: ['fields'] } },
-		options: [
-			{
-				displayName: 'Field',
-				name: 'field',
-				values: [
-					{
-						displayName: 'Name',
-						name: 'name',
-						type: 'string',
-						default: '',
-						placeholder: 'e.g. title',
-					},
-					{ displayName: 'Value', name: 'value', type: 'string', default: '' },
-				],
-			},
-		],
+		options: [{ displayName: 'Field', name: 'field', values: nameAndValue('e.g. title') }],
 	},
 	{
 		displayName: 'JSON Body',
@@ -134,7 +119,7 @@ export const bodyFields: INodeProperties[] = [
 	},
 ];
 
-/** See `claims.ts`. It is also shown in tools: n8n strips the value of a field that it hides, and the key would be lost. */
+/** See `claims.ts`. Tools show this field too: n8n strips the value of a hidden field, and the key would be lost. */
 export const sendOnceKey: INodeProperties = {
 	displayName: 'Send Once Key',
 	name: 'sendOnceKey',
@@ -142,7 +127,7 @@ export const sendOnceKey: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.paymentId }}',
 	description:
-		'ID of what this item is for, such as a payment, never the email. The node sends the request at most once for each key, in all executions of this workflow. The same request with this key then returns alreadySent: true. Any other request with it is an error.',
+		'ID of what this item is for, such as a payment, never the email. The node sends the request at most once for each key, in all executions of this workflow. The same request with this key then returns alreadySent: true. Any other request with this key is an error.',
 };
 
 const maxParallelRequests: INodeProperties = {
@@ -151,7 +136,7 @@ const maxParallelRequests: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 64,
-	description: 'How many items to request at the same time',
+	description: 'How many requests may be open at the same time',
 };
 
 export const queryParameters: INodeProperties = {
@@ -162,22 +147,7 @@ export const queryParameters: INodeProperties = {
 	placeholder: 'Add Parameter',
 	default: {},
 	description: 'Parameters to add to the URL, as your account manager named them',
-	options: [
-		{
-			displayName: 'Parameter',
-			name: 'parameter',
-			values: [
-				{
-					displayName: 'Name',
-					name: 'name',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. search',
-				},
-				{ displayName: 'Value', name: 'value', type: 'string', default: '' },
-			],
-		},
-	],
+	options: [{ displayName: 'Parameter', name: 'parameter', values: nameAndValue('e.g. search') }],
 };
 
 const retries: INodeProperties = {
@@ -190,7 +160,6 @@ const retries: INodeProperties = {
 		'How often to repeat a request that got no response, or one with HTTP 429, 500, 502, 503 or 504',
 };
 
-/** For operations that return records: see `toItem`. */
 export const fieldsToReturn: INodeProperties = {
 	displayName: 'Fields to Return',
 	name: 'fieldsToReturn',
@@ -198,10 +167,167 @@ export const fieldsToReturn: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. name, email, address.city',
 	description:
-		'The paths of the properties to return of each record, separated by commas. All are returned when it is empty. What a record does not have is left out.',
+		'Paths of the properties to return of each record, separated by commas. If empty, all properties are returned. Properties that a record does not have are left out.',
 };
 
-/** The Options collection: what every read offers, and what the operation adds. */
+export const returnAllOrLimit: INodeProperties[] = [
+	{
+		displayName: 'Return All',
+		name: 'returnAll',
+		type: 'boolean',
+		default: false,
+		description: 'Whether to return all results or only up to a given limit',
+	},
+	{
+		displayName: 'Limit',
+		name: 'limit',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: 50,
+		displayOptions: { show: { returnAll: [false] } },
+		description: 'Max number of results to return',
+	},
+];
+
+const itemsPath: INodeProperties = {
+	displayName: 'Items Path',
+	name: 'itemsPath',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. data.users',
+	description:
+		'Path of the list in the response. Leave empty if the list is the response itself, data, users, resumes, or the only list.',
+};
+
+/** The specification shows no pages: see docs/lists-and-files.md. */
+const pagination: INodeProperties = {
+	displayName: 'Pagination',
+	name: 'pagination',
+	type: 'fixedCollection',
+	placeholder: 'Add Pagination',
+	default: { pagination: {} },
+	description:
+		'Read the list page by page, as your account manager described it. Without this option, the node sends one request.',
+	options: [
+		{
+			displayName: 'Pagination',
+			name: 'pagination',
+			values: [
+				{
+					displayName: 'Advance By',
+					name: 'mode',
+					type: 'options',
+					options: [
+						{
+							name: 'Cursor',
+							value: 'cursor',
+							description: 'Each response has the cursor of the next page',
+						},
+						{
+							name: 'Offset',
+							value: 'offset',
+							description: 'Each request has the number of records before the page',
+						},
+						{
+							name: 'Page Number',
+							value: 'pageNumber',
+							description: 'Each request has the number of the page',
+						},
+					],
+					default: 'pageNumber',
+					description: 'What identifies a page',
+				},
+				{
+					displayName: 'Cursor Path',
+					name: 'cursorPath',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. data.nextCursor',
+					displayOptions: { show: { mode: ['cursor'] } },
+					description:
+						'Path of the next cursor in each response. A response without one, or with an empty one, ends the list.',
+				},
+				{
+					displayName: 'First Offset',
+					name: 'firstOffset',
+					type: 'number',
+					typeOptions: { minValue: 0 },
+					default: 0,
+					displayOptions: { show: { mode: ['offset'] } },
+					description: 'The offset of the first page',
+				},
+				{
+					displayName: 'First Page',
+					name: 'firstPage',
+					type: 'number',
+					typeOptions: { minValue: 0 },
+					default: 1,
+					displayOptions: { show: { mode: ['pageNumber'] } },
+					description: 'The number of the first page',
+				},
+				{
+					displayName: 'Max Pages',
+					name: 'maxPages',
+					type: 'number',
+					typeOptions: { minValue: 1 },
+					default: 100,
+					description: 'A list that has not ended after this many pages is an error',
+				},
+				{
+					displayName: 'Page Size',
+					name: 'pageSize',
+					type: 'number',
+					typeOptions: { minValue: 1 },
+					default: 100,
+					displayOptions: { hide: { sizeParameterName: [''] } },
+					description: 'Number of records to request with each page',
+				},
+				{
+					displayName: 'Parameter Name',
+					name: 'parameterName',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. page',
+					description: 'The query parameter for the page number, offset or cursor',
+				},
+				{
+					displayName: 'Size Parameter',
+					name: 'sizeParameterName',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. limit',
+					description: 'The query parameter for the page size. Leave empty to send none.',
+				},
+			],
+		},
+	],
+};
+
+/**
+ * Settings of the list of users, for the mode By Email. They are always shown: if an expression gives the whole User, n8n
+ * knows no mode and strips fields that are shown for one mode only. Then a user on a later page could be missed.
+ */
+export const usersList: INodeProperties[] = [
+	{
+		...pagination,
+		displayName: 'Users Pagination',
+		name: 'usersPagination',
+		description:
+			'Read the list of users page by page for By Email, as your account manager described it. Without this option, the node sends one request.',
+	},
+	{
+		...itemsPath,
+		displayName: 'Users Path',
+		name: 'usersPath',
+		description:
+			'Path of the list of users in the response, for By Email. Leave empty if the list is the response itself, data or users.',
+	},
+];
+
+/** Options of an operation that returns a list. */
+export const listOptions = [fieldsToReturn, itemsPath, pagination];
+
+/** The Options collection of a read: the options of all reads, and those of the operation. */
 export function readOptions(...own: INodeProperties[]): INodeProperties {
 	return options(maxParallelRequests, queryParameters, retries, ...own);
 }

@@ -11,7 +11,7 @@ export interface Purchase {
 	mayRepeat: boolean;
 }
 
-/** Parts of a request that only its operation reads; `readCall` reads the others. */
+/** Parts of a request that only its operation reads; `readCall` reads all others. */
 export interface RequestParts {
 	/** If the item chooses it. */
 	method?: IHttpRequestMethods;
@@ -23,19 +23,16 @@ export interface RequestParts {
 	purchase?: Purchase;
 }
 
-/**
- * An operation of the action node: its fields, and its differences from other operations. The pipeline does all else,
- * so that no operation can skip a step.
- */
+/** An operation: its fields, and its differences from other operations. The pipeline is the same for all of them. */
 export interface Operation {
 	/** n8n's name of the operation, which saved workflows contain. */
 	value: string;
 	name: string;
 	/** Shown in n8n's list of actions: the operation with its resource. */
 	action: string;
-	/** Also read by AI agents, so it says what the operation changes or bills. */
+	/** AI agents read it too, so it says what the operation changes or bills. */
 	description: string;
-	/** Told to assistants that build workflows when they choose the operation. */
+	/** For assistants that build workflows. */
 	builderHint?: string;
 	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` has what replaces `:names`. */
 	method: IHttpRequestMethods;
@@ -45,12 +42,9 @@ export interface Operation {
 	/** One record, a list of them, or a file that is streamed into n8n's binary store. */
 	returns: 'record' | 'list' | 'file';
 	fields: INodeProperties[];
-	/** The name of the field that says how many items a run may have. */
+	/** Name of the field with the most items that a run may have. */
 	maxItems?: string;
-	/**
-	 * Reads and checks what one item's parameters say of the request and no other operation has.
-	 * @throws Failure naming the field; nothing was sent then
-	 */
+	/** @throws Failure naming the field; nothing was sent then */
 	read?(parameters: ParameterReader): RequestParts;
 	/**
 	 * Returns why a response with the status "success" does not confirm a write; undefined if it does.

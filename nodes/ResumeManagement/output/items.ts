@@ -3,7 +3,6 @@ import type { GenericValue, IBinaryKeyData, IDataObject, INodeExecutionData } fr
 import { isObject } from '../../shared/json';
 import type { JsonBody } from '../http/judge';
 
-/** Settings for turning responses into items. */
 export interface ItemSettings {
 	simplify: boolean;
 	/** Dotted paths of the properties to return; none to return all. */
@@ -23,7 +22,7 @@ export type Result =
 export interface List {
 	bodies: JsonBody[];
 	records: unknown[];
-	/** For the user, if the list may not be whole. */
+	/** Message to the user that the list may not be whole. */
 	hint?: string;
 }
 
@@ -43,8 +42,8 @@ export function shape(result: Result): INodeExecutionData[] {
 }
 
 /**
- * Returns the item of one record: without Simplify the whole response, else what is in the envelope's `data` and beside
- * it. A response without the envelope's `status` (§2) is the record itself, with a `data` of its own.
+ * Returns the item of one record: without Simplify the whole response, else the envelope's `data` with all properties beside
+ * it. A response without the envelope's `status` (§2) is the record itself, and `data` is one of its properties.
  */
 function recordItem(
 	body: JsonBody,
@@ -61,13 +60,12 @@ function recordItem(
 	return toItem(Object.keys(beside).length > 0 ? { ...beside, ...data } : data, fields);
 }
 
-/** @param fields see {@link ItemSettings} */
 export function toItem(value: unknown, fields: string[] = []): INodeExecutionData {
 	const isSelected = fields.length > 0 && isObject(value);
 	return { json: toRecord(isSelected ? selectFields(value, fields) : value) };
 }
 
-/** Returns what an item can hold: a bare value, and a record that n8n takes for a failed item, as a property. */
+/** Puts a value that is no object, or that n8n takes for a failed item, into a property. */
 function toRecord(value: unknown): IDataObject {
 	return isObject(value) && !looksFailed(value) ? value : { value: value as GenericValue };
 }
@@ -83,7 +81,7 @@ function looksFailed(record: IDataObject): boolean {
 
 const FAILURE_NAMES = ['error', 'message', 'details'];
 
-/** Returns only the properties at these paths, which do not lead into arrays. A name may contain dots. */
+/** Returns the properties at these paths, which do not lead into arrays. A name may contain dots. */
 function selectFields(value: IDataObject, paths: string[]): IDataObject {
 	const entries = Object.entries(value).flatMap(([name, inner]) => {
 		if (paths.includes(name)) return [[name, inner]];

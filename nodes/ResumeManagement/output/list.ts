@@ -18,7 +18,7 @@ export interface ListPlace {
 	path?: string;
 	/** Name of the list: the last word of its address, such as `users`. */
 	name: string;
-	/** Ignores lists in other places: a wrong list could mean another person. */
+	/** Ignores lists with other names: a wrong list could lead to another person. */
 	onlyByName?: boolean;
 	/** Name of the option for its path, Items Path by default. */
 	pathOption?: string;
@@ -27,7 +27,7 @@ export interface ListPlace {
 /** Settings of an item for reading its list. */
 export interface ListSettings extends ListPlace {
 	simplify: boolean;
-	/** Number of records that the user wants; Infinity for all. */
+	/** Most records to return; Infinity for all. */
 	limit: number;
 	/** Name of the option for reading page by page. */
 	option: string;
@@ -93,11 +93,11 @@ export interface Signs {
 	flag?: boolean;
 	/** A link or a cursor leads to another page. */
 	link: boolean;
-	/** Number of records in the whole list; 0 if the response does not tell. */
+	/** Number of records in the whole list; 0 if the response has none. */
 	total: number;
 }
 
-/** Returns the signs that a response has beside its records; in a record, the same names mean something else. */
+/** Returns the signs outside of the records; in a record, the same names mean something else. */
 export function signsOf({ body, headers }: JsonResponse): Signs {
 	const bodies = isObject(body) ? [body, body.data] : [];
 	const places = [...bodies, ...bodies.flatMap((one) => valuesNamed(one, PAGE_PLACES))];
@@ -112,10 +112,10 @@ export function signsOf({ body, headers }: JsonResponse): Signs {
 	};
 }
 
-/** Values of a flag or a link that mean that there is no more. */
+/** Values of a flag or a link that mean no. */
 const NO: unknown[] = [null, '', false, 'false', 0, '0'];
 
-/** Checks whether there are more records than these. Flags win over links, and so does a total that is reached. */
+/** Checks whether there are more records. Flags win over links, and so does a total that is reached. */
 export function isMore({ flag, link, total }: Signs, count: number): boolean {
 	return total > count || (flag ?? (link && total !== count));
 }

@@ -5,15 +5,12 @@ import { exactText } from '../../shared/json';
 import { idNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 
-/**
- * Returns an address in the form that addresses are compared in. Lower-case A–Z only: Unicode folding could match
- * another address.
- */
+/** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
 export function plainEmail(email: string): string {
 	return email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Returns the texts and exact numbers that a record has under these names. */
+/** Returns the strings and exact numbers that a record has under these names. */
 export function textsNamed(record: unknown, names: readonly string[]): string[] {
 	return valuesNamed(record, names).flatMap((value) => exactText(value)?.trim() || []);
 }
@@ -24,14 +21,14 @@ export function idOf(record: unknown, list: string): string | undefined {
 	return others.length > 0 ? undefined : id;
 }
 
-/** Returns the different IDs of a record; none if one of them is no text or exact number, or had a secret in it. */
+/** Returns the different IDs of a record; none if one is neither a string nor an exact number, or held a secret. */
 function idsOf(record: unknown, list: string): string[] {
 	const values = valuesNamed(record, idNames(list)).filter((id) => id !== null && id !== '');
 	const ids = textsNamed(record, idNames(list)).filter((id) => !id.includes(HIDDEN));
 	return ids.length === values.length ? [...new Set(ids)] : [];
 }
 
-/** Names the position of a page. */
+/** Kind of a page's position. */
 export type PageMode = 'pageNumber' | 'offset' | 'cursor';
 
 /** Collects the records of a list page by page. */
@@ -52,8 +49,8 @@ export class Records {
 
 	/**
 	 * Adds the records of a page, without those whose IDs were on an earlier page.
-	 * @returns whether the service repeats the last page of the list
-	 * @throws Failure if a record may come twice, or a page can't be the right one
+	 * @returns true if the service repeats the last page of the list
+	 * @throws Failure if a record may be there twice, or the service sent a wrong page
 	 */
 	add(records: unknown[], page: number): boolean {
 		const before = { count: this.all.length, last: this.last };

@@ -12,7 +12,7 @@ export type Output =
 	| ({ kind: 'list'; pagination?: Pagination } & ItemSettings & ListSettings)
 	| ({ kind: 'file' } & FileSettings);
 
-/** A user whose email address an item gives in place of the ID, and how the list of users is to be read. */
+/** A user to look up by email address, and settings for reading the list of users. */
 export interface UserByEmail {
 	email: string;
 	/** Dotted path of the list in a response; undefined to find the list. */
@@ -20,7 +20,7 @@ export interface UserByEmail {
 	pagination?: Pagination;
 }
 
-/** All that an item asks for, as plain data: every expression has been evaluated. */
+/** An item's request and settings, as plain data: every expression has been evaluated. */
 export interface Call extends Pick<RequestParts, 'body' | 'preview' | 'purchase'> {
 	/** Index of the item. */
 	index: number;

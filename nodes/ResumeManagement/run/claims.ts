@@ -12,10 +12,10 @@ const PATIENCE = 10_000;
 /** Milliseconds between two checks of a claim. */
 const CHECK_INTERVAL = 250;
 
-/** Insertions that the database refuses for a key that nobody has claimed, before the item fails. */
+/** Attempts to insert a claim, if the database refuses them although nobody has claimed the key. */
 const MOST_REFUSALS = 3;
 
-/** Has n8n's helpers keep a list of values, as `data` in a row of `processed_data`. */
+/** With this mode, n8n's helpers keep a list of values in the `data` of a row of `processed_data`. */
 const OPTIONS = { mode: 'entries' } as const;
 
 /**
@@ -25,7 +25,7 @@ const OPTIONS = { mode: 'entries' } as const;
  * - The claim names the key alone. Only the execution that inserts it into n8n's database sends. The claim is removed
  *   only if the service certainly did nothing, so a killed process leaves the key claimed.
  * - The success names the key, the account and the request. It is inserted when the service has confirmed the request,
- *   and counts for this very request only.
+ *   and counts for exactly this request.
  */
 export class Claims {
 	private waitsUntil?: number;
@@ -55,8 +55,8 @@ export class Claims {
 			return { kind: 'json', json: { alreadySent: true, sendOnceKey, outcome: 'succeeded' } };
 		}
 		const result = await send().catch(async (error: unknown) => {
-			const mayGo = error instanceof Failure && !error.mayHaveHappened && !error.facts.onHold;
-			if (mayGo) await this.remove(claim).catch(() => this.hint(NOT_REMOVED));
+			const nothingDone = error instanceof Failure && !error.mayHaveHappened && !error.facts.onHold;
+			if (nothingDone) await this.remove(claim).catch(() => this.hint(NOT_REMOVED));
 			throw error;
 		});
 		await this.insert(success).catch(() => this.hint(NOT_STORED));
@@ -74,7 +74,7 @@ export class Claims {
 
 	/**
 	 * Claims the key, or waits for the execution that has claimed it.
-	 * @returns whether this execution is to send; false if this very request has succeeded before
+	 * @returns true if this execution may send; false if exactly this request has succeeded before
 	 * @throws Failure if neither is known
 	 */
 	private async claim(claim: string, success: string): Promise<boolean> {
@@ -101,7 +101,7 @@ export class Claims {
 		return count > 0;
 	}
 
-	/** Returns whether the row was not there yet. */
+	/** @returns false if the row was there */
 	private async insert(row: string): Promise<boolean> {
 		const { new: added } = await withRow(this.context, row, ({ checkProcessedAndRecord }) =>
 			checkProcessedAndRecord?.([row], 'node', OPTIONS),

@@ -29,7 +29,7 @@ interface NodeRun extends Run {
 	continues: boolean;
 	/** Undefined for reads. */
 	journal?: Journal;
-	/** Reads the operation's parameters of an item. */
+	/** Reader of an item's parameters. */
 	parameters(index: number): ParameterReader;
 	requestOptions(index: number): RequestOptions;
 	batching(): RequestOptions['batching'];
@@ -132,7 +132,7 @@ function continuesAfter(context: Context): boolean {
 
 /**
  * Runs all items: reads side by side, writes one after the other.
- * @param outputs takes in the items of each
+ * @param outputs receives the items of each index
  * @throws NodeApiError, NodeOperationError, or a Failure that concerns all items
  */
 async function runAll(
@@ -145,15 +145,15 @@ async function runAll(
 		outputs.set(index, await runItem(run, index, () => index, call));
 	};
 	const isFinal = (index: number) => journal?.of(index).isFinal === true;
-	const open = indexes.filter((index) => !isFinal(index));
+	const remaining = indexes.filter((index) => !isFinal(index));
 	// The results of an earlier attempt come before anything that can fail in this one.
 	for (const index of indexes.filter(isFinal)) await runOne(index);
 	if (journal && node.retryOnFail) run.hint(retryHint(run.operation));
 	refuseTooMany(run, indexes.length);
 	const gate = readGate(run);
-	const calls = await prepare(run, open);
-	await runInOrder(open.length, gate, async (position) => {
-		await runOne(open[position]!, calls[position]);
+	const calls = await prepare(run, remaining);
+	await runInOrder(remaining.length, gate, async (position) => {
+		await runOne(remaining[position]!, calls[position]);
 	});
 }
 
@@ -170,13 +170,15 @@ async function runItem(
 	call?: Call,
 ): Promise<INodeExecutionData[]> {
 	const { journal, node, continues } = run;
-	const act = async (write?: Write) => {
+	const attempt = async (write?: Write) => {
 		if (write?.isFinal) return write.result();
 		return await perform(run, call ?? (await readItem(run, index)), write);
 	};
 	try {
 		const stops = !continues && !isTool(node);
-		const result = await (journal ? journal.enqueue(journal.of(identify()), stops, act) : act());
+		const result = await (journal
+			? journal.enqueue(journal.of(identify()), stops, attempt)
+			: attempt());
 		return shape(result).map((output) => ({ ...output, pairedItem: { item: index } }));
 	} catch (error) {
 		if (!continues) throw toNodeError(node, error, index);
@@ -211,7 +213,7 @@ function readGate({ operation, sender, ...run }: NodeRun): Gate {
 }
 
 /**
- * Refuses a run of too many items, which were mostly wired in by mistake.
+ * Refuses a run of too many items, which is most often a mistake in the workflow.
  * @throws Failure
  */
 function refuseTooMany({ operation, parameters }: NodeRun, items: number): void {
@@ -220,7 +222,7 @@ function refuseTooMany({ operation, parameters }: NodeRun, items: number): void 
 	throw new Failure('write.tooMany', { items, most }, { mayHaveHappened: false, isSetting: true });
 }
 
-/** A node's description can't show a notice for this setting before a run. */
+/** Before a run, a node's description can't show a notice for this setting. */
 function retryHint({ fields }: Operation): string {
 	const unless = fields.some(({ name }) => name === 'sendOnceKey')
 		? ', unless Send Once Key is set'
@@ -228,7 +230,7 @@ function retryHint({ fields }: Operation): string {
 	return `Retry On Fail is on. Within this execution, the node never sends an item again that succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unless}.`;
 }
 
-/** Returns an error that stops the node, with the writes that it has carried out before. */
+/** Adds the writes that were carried out before to the error that stops the node. */
 function withProgress({ node, journal }: NodeRun, error: unknown, indexes: number[]): unknown {
 	const stopped = error instanceof Failure ? toNodeError(node, error) : error;
 	if (!journal || indexes.length === 1) return stopped;

@@ -2,7 +2,7 @@ import type { IBinaryKeyData, IDataObject, IHttpRequestOptions } from 'n8n-workf
 
 import { Failure, type FailureId, isErrorOfN8n } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
-import { HIDDEN, hideAndCut, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
+import { HIDDEN, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
 import { readJson, readWhole } from '../http/response';
 import { withRetryAfter } from '../http/attempts';
 import { reportsError, TRANSIENT } from '../http/judge';
@@ -17,8 +17,7 @@ import {
 	STREAMED,
 	UNPACKED,
 } from '../http/send';
-import { readDisposition, safeFileName } from '../output/fileName';
-import { isText, locateFile, readMimeType } from '../output/fileType';
+import { isText, locateFile, readDisposition, readMimeType, safeFileName } from '../output/file';
 
 /** The user's settings for a file. All but `field` may be ''. */
 export interface FileSettings {
@@ -42,18 +41,18 @@ export interface StoredFile {
  * @throws Failure
  */
 export async function storeFile(
-	received: HttpResponse,
+	response: HttpResponse,
 	settings: FileSettings,
 	connection: Connection,
 ): Promise<StoredFile> {
-	const { statusCode, headers, url, body } = received;
+	const { statusCode, headers, url, body } = response;
 	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
 	if (isRedirect && headers.location) {
 		discard(body, connection.abort);
 		return await storeLink(String(headers.location), settings, connection, url);
 	}
 	const takesText = settings.filePath === '' && readDisposition(headers).isAttachment;
-	const opened = await open(received, connection, takesText);
+	const opened = await open(response, connection, takesText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
 	const json = await readJson(opened.text, connection).catch((error: unknown) => {
 		const id = error instanceof Failure && IN_PLACE_OF_FILE.get(error.id);
@@ -64,7 +63,7 @@ export async function storeFile(
 	return await store(located.bytes, {}, settings, connection);
 }
 
-/** Failures for text in place of a file, by those for text in place of JSON. */
+/** Failures for text in place of a file, by the failures for text in place of JSON. */
 const IN_PLACE_OF_FILE = new Map<FailureId, FailureId>([
 	['response.notJson', 'file.isText'],
 	['response.webPage', 'response.webPage'],
@@ -90,15 +89,15 @@ async function storeLink(
 		...STREAMED,
 		abortSignal: signal,
 		...http,
-		// The node has its own time limit. That of n8n's client would also count the time that n8n's store takes.
+		// The node has its own time limit: n8n's would include the time that n8n's store takes.
 		timeout: 0,
 	};
-	const received = await helpers.httpRequest(options).catch((error: unknown) => {
+	const response = await helpers.httpRequest(options).catch((error: unknown) => {
 		throw networkFailure(error, signal, host);
 	});
-	const { statusCode: status, headers, body }: HttpResponse = received;
+	const { statusCode: status, headers, body }: HttpResponse = response;
 	const takesText = readDisposition(headers).isAttachment || (!base && settings.filePath !== '');
-	const opened = await open({ ...received, url }, connection, takesText);
+	const opened = await open({ ...response, url }, connection, takesText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
 	discard(body, abort);
 	const facts = { httpStatus: status, transient: TRANSIENT.includes(status) };
@@ -109,7 +108,6 @@ async function storeLink(
 /** Characters of an address. Longer ones keep n8n busy for seconds. */
 const LONGEST_LINK = 8_192;
 
-/** Returns the absolute address of a link. */
 function toAddress(link: string, secrets: Secrets, base?: string): string {
 	const url = link.length <= LONGEST_LINK && URL.canParse(link, base) && new URL(link, base);
 	if (!url || !/^https?:$/.test(url.protocol)) throw new Failure('file.badLink');
@@ -124,21 +122,21 @@ const LONGEST_BLANK = 4_096;
 
 /**
  * Decides whether a response is the file or text in its place, such as an error or a link.
- * @param takesText whether text is a file, unless it reports an error
+ * @param takesText if text is a file, unless it reports an error
  */
 async function open(
-	received: HttpResponse,
+	response: HttpResponse,
 	connection: Connection,
 	takesText: boolean,
 ): Promise<{ file: Readable | Buffer } | { text: HttpResponse }> {
-	const { statusCode, headers, body } = received;
+	const { statusCode, headers, body } = response;
 	if (statusCode === 206) {
 		discard(body, connection.abort);
 		throw new Failure('file.partial', {}, { httpStatus: statusCode });
 	}
-	if (statusCode !== 200) return { text: received };
+	if (statusCode !== 200) return { text: response };
 	const { start, whole } = await peek(body, connection);
-	const text = { ...received, body: whole };
+	const text = { ...response, body: whole };
 	if (!isText(start, readMimeType(headers))) return { file: whole };
 	if (!takesText) return { text };
 	const bytes = await readWhole(text, connection);
@@ -210,8 +208,8 @@ async function store(
 	stopClock();
 	const isBuffer = Buffer.isBuffer(file);
 	if (isBuffer && holdsSecret(file, secrets)) throw new Failure('file.holdsSecret');
-	// Hidden after each change too: a name without its unsafe characters may hold a secret.
-	const hide = (text: string) => hideAndCut(text, secrets);
+	// Before and after the change: a name without its unsafe characters may hold a secret.
+	const hide = (text: string) => hideSecrets(text, secrets);
 	const name = hide(safeFileName(hide(readDisposition(headers).fileName)));
 	const type = hide(readMimeType(hideSecrets(headers, secrets)));
 	let lost: unknown;

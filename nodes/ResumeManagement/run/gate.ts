@@ -16,10 +16,9 @@ export interface Gate {
 const SLICE = 5;
 
 /**
- * Runs `task` for each index from 0 to `count - 1`, started in order. After a task has thrown, no
- * further one is started.
- * @throws the error of the task with the lowest index, after all that had started have ended; a Failure if the execution
- * was cancelled before all had started
+ * Starts a task for each index from 0 to `count - 1`, in order. After a task has thrown, no other is started.
+ * @throws the error with the lowest index, after all started tasks have ended; a Failure if the execution was cancelled
+ * before all were started
  */
 export async function runInOrder(
 	count: number,

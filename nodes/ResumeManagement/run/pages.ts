@@ -19,12 +19,11 @@ import type { List } from '../output/items';
 /** Number, offset or cursor of a page; undefined for the first page by cursor. */
 type Position = string | number | undefined;
 
-/** The `pagination` option: how to request the pages of a list. */
+/** Settings of the option `pagination`. */
 export interface Pagination {
 	mode: PageMode;
 	/** Query parameter that carries the position of a page. */
 	parameter: string;
-	/** Position of the first page. */
 	start: Position;
 	/** Path of the next page's cursor in a response. */
 	cursorPath: string;
@@ -38,7 +37,7 @@ type RequestPage = (query: IDataObject) => Promise<JsonResponse>;
 /**
  * Reads a list from one response or, with Pagination, page by page.
  * @param request sends one request with these query parameters
- * @throws Failure also if all records are wanted, and the service says that there are more
+ * @throws Failure, also if all records are wanted and the service says that there are more
  */
 export async function readList(
 	pagination: Pagination | undefined,
@@ -67,9 +66,8 @@ function checkEnd(list: List, signs: Signs, { limit, option }: ListSettings): Li
 }
 
 /**
- * Reads pages until there are as many records as Limit allows, a page is empty, a response has no cursor, or the
- * service says that there are no more. A short page is no end: services leave out records that an account may not
- * see.
+ * Reads pages until Limit is reached, a page is empty, a response has no cursor, or the service says that there are no
+ * more. A short page is no end: services leave out records that an account may not see.
  */
 async function readPages(
 	pagination: Pagination,

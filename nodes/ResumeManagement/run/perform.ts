@@ -19,12 +19,12 @@ export interface Run {
 	credentials: { read(itemIndex: number): Promise<Credential> };
 	users: Users;
 	claims: Claims;
-	/** Tells the user something once for all items, above the output in n8n's editor. */
+	/** Shows a message above the output in n8n's editor, once for all items. */
 	hint(message: string): void;
 }
 
 /**
- * Does what an item asks for: the stage that talks to the service.
+ * Sends the requests of an item.
  * @param write the item's entry in the journal; undefined for reads
  * @throws Failure
  */
@@ -55,17 +55,17 @@ async function request(run: Run, call: Call): Promise<Result> {
 			return { kind: 'list', list, settings: output };
 		}
 		case 'file':
-			return await exchange(run.sender, credential, call.request, async (received, connection) => ({
+			return await exchange(run.sender, credential, call.request, async (response, connection) => ({
 				kind: 'json',
-				...(await storeFile(received, output, connection)),
+				...(await storeFile(response, output, connection)),
 			}));
 	}
 }
 
 /** Returns why a response does not confirm the write of a call; undefined if it does, and for reads. */
-function checkWrite(received: JsonBody, { operation, body = {} }: Call): string | undefined {
+function checkWrite(response: JsonBody, { operation, body = {} }: Call): string | undefined {
 	if (!operation.write) return undefined;
-	return checkStatus(received) ?? operation.checkConfirmation?.(received, body);
+	return checkStatus(response) ?? operation.checkConfirmation?.(response, body);
 }
 
 /** Returns what would be sent, without the key. */

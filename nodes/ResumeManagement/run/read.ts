@@ -14,10 +14,9 @@ import type { Run } from './perform';
 const WRITE_RETRIES = 2;
 
 /**
- * Reads and checks all that an item asks for: its parameters, its credential, and the user behind an e-mail
- * address.
+ * Reads and checks an item's parameters and credential, and finds the user of an email address.
  * @param options the item's Request Options
- * @throws Failure, or what n8n throws for an expression; what the item asks for was not sent then
+ * @throws Failure, or n8n's error for an expression; the item's own request was not sent then
  */
 export async function readCall(
 	run: Run,
@@ -52,7 +51,7 @@ export async function readCall(
 	return { ...parts, index, operation, credential, body, sendOnceKey, request, output };
 }
 
-/** Reads what replaces the names in the specification's paths (§4), percent-encoded, or how it is to be found. */
+/** Reads the values of the names in the specification's paths (§4), percent-encoded, or the user to look up. */
 const PATH_VALUES: Record<string, (parameters: ParameterReader) => string | UserByEmail> = {
 	userID: (parameters) => {
 		const user = parameters.idOrEmail('userId');
@@ -100,10 +99,7 @@ function readItemSettings(parameters: ParameterReader) {
 	};
 }
 
-/**
- * Reads the option of this name; undefined if the user has not added it.
- * @throws Failure naming the field
- */
+/** Reads the option of this name; undefined if the user has not added it. */
 function readPagination(parameters: ParameterReader, name: string): Pagination | undefined {
 	const option = `options.${name}.pagination`;
 	if (!parameters.has(option)) return undefined;
@@ -131,10 +127,7 @@ export interface RequestOptions {
 /** Milliseconds; Node.js fires a longer timer at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
-/**
- * Returns what an item's options mean for its requests.
- * @throws Failure if Proxy is not a URL
- */
+/** @throws Failure if Proxy is not a URL */
 export function toHttpSettings(options: RequestOptions): HttpSettings {
 	const { allowUnauthorizedCerts, proxy } = options;
 	const timeout = Math.ceil(Math.min(Number(options.timeout), LONGEST_TIMEOUT));
@@ -145,7 +138,6 @@ export function toHttpSettings(options: RequestOptions): HttpSettings {
 	};
 }
 
-/** Returns the batches of a run. */
 export function toBatch(batching: RequestOptions['batching']): Gate['batch'] {
 	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};
 	// n8n writes -1 for a size that is "disabled".

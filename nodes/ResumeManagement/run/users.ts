@@ -20,7 +20,7 @@ type OwnSettings = Pick<HttpRequest, 'retries' | 'http'>;
 
 /** Finds users by their email addresses. The service has no operation for that, so the list of users is read. */
 export class Users {
-	/** By all that the list depends on, so that the items of a run read it once. */
+	/** Directories by all settings that the list depends on, so that the items of a run read each list once. */
 	private readonly directories = new Map<string, Promise<Directory>>();
 
 	constructor(

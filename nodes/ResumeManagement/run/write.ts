@@ -17,22 +17,13 @@ type State =
 	| { name: 'refused' | 'onHold' | 'unknown'; failure: Failure }
 	| { name: 'done'; result: Result };
 
-const MAY_BE_SENT: Record<State['name'], boolean> = {
-	prepared: true,
-	sent: false,
-	refused: true,
-	onHold: false,
-	unknown: false,
-	done: false,
-};
-
-/** A request that the service is to carry out once, and its state. */
+/** An item's write, and its state. */
 export class Write {
 	private state: State = { name: 'prepared' };
 
 	/** True if the write must not be sent again, so that {@link result} is final. */
 	get isFinal(): boolean {
-		return !MAY_BE_SENT[this.state.name];
+		return this.state.name !== 'prepared' && this.state.name !== 'refused';
 	}
 
 	get isDone(): boolean {
@@ -68,8 +59,9 @@ export class Write {
 
 function stateAfter(error: unknown): State {
 	if (!(error instanceof Failure)) return { name: 'unknown', failure: unexpected() };
-	if (error.mayHaveHappened)
+	if (error.mayHaveHappened) {
 		return { name: 'unknown', failure: error.with({ outcome: 'unknown' }) };
+	}
 	return error.facts.onHold
 		? { name: 'onHold', failure: error.with({ outcome: 'held' }) }
 		: { name: 'refused', failure: error.with({ outcome: 'refused' }) };
@@ -91,7 +83,7 @@ export class Journal {
 	/** The write after whose failure nothing else is sent. */
 	private stopped?: { by: Write; reason: string };
 
-	/** @param isGuarded whether n8n identifies the run, so that a retry finds this journal again */
+	/** @param isGuarded false if n8n does not identify the run: a retry would not find this journal again */
 	constructor(private readonly isGuarded: boolean) {}
 
 	/** Returns the write of an item: see `identityOfWrite`. */
@@ -118,7 +110,7 @@ export class Journal {
 
 	/**
 	 * Runs tasks one at a time, in the order of the calls.
-	 * @param stops whether nothing else is to be sent after this write has failed, until it succeeds in another attempt
+	 * @param stops if a failure of this write stops all others until it succeeds in another attempt
 	 * @param task prepares and sends the write
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */
@@ -141,7 +133,7 @@ export class Journal {
 	}
 
 	/**
-	 * Returns a sentence on which items a stopped run has carried out, so that nobody repeats them.
+	 * Names the items that a stopped run has carried out, so that nobody repeats them.
 	 * @param failed the item that stopped it
 	 */
 	progress(indexes: number[], failed?: number): string {

@@ -8,10 +8,7 @@ import { options, sendOnceKey, simplify } from '../fields';
 /** The subscription record's Unix timestamps, in seconds (partner API specification, §2). */
 const TIMESTAMPS = ['created', 'current_period_start', 'current_period_end'];
 
-/**
- * An ID that the account manager supplies. n8n's linter masks string fields named *token*. Users need to see
- * this ID, so the type is declared apart.
- */
+/** n8n's linter masks string fields named *token*. Users need to see this ID, so its type is declared apart. */
 const suppliedId = { type: 'string', default: '' } as const;
 
 const allowRepeatedUpgrades: INodeProperties = {
@@ -20,7 +17,7 @@ const allowRepeatedUpgrades: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether to send an item with the email and plan of an earlier one. Otherwise such an item fails, unless the two have different Send Once Keys.',
+		'Whether to send an item with the email and plan of an earlier item. Otherwise such an item fails, unless each has its own Send Once Key.',
 };
 
 const maxUpgrades: INodeProperties = {
@@ -30,7 +27,7 @@ const maxUpgrades: INodeProperties = {
 	typeOptions: { minValue: 1 },
 	default: 100,
 	description:
-		'How many items a run may have. A run with more items fails before the first is sent, because each item bills.',
+		'Max number of items in a run. A run with more items fails before the first is sent, because each item bills.',
 };
 
 export const upgrade: Operation = {

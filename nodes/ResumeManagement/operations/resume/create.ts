@@ -1,6 +1,5 @@
 import type { Operation } from '../operation';
-import { bodyFields, options, sendOnceKey, simplify, userId } from '../fields';
-import { usersList } from '../listFields';
+import { bodyFields, options, sendOnceKey, simplify, userId, usersList } from '../fields';
 
 export const create: Operation = {
 	value: 'create',

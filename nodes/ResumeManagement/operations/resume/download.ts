@@ -27,7 +27,7 @@ export const download: Operation = {
 				type: 'string',
 				default: '',
 				placeholder: 'e.g. resume.pdf',
-				description: 'The name to give the file, in place of the one that the service sends',
+				description: 'The name of the file, in place of the one that the service sends',
 			},
 			{
 				displayName: 'File Path',
@@ -36,7 +36,7 @@ export const download: Operation = {
 				default: '',
 				placeholder: 'e.g. data.file.url',
 				description:
-					"Where a JSON response holds the file's link, base64 or text. If empty, the node tries a short list of names in the response and its data.",
+					"Path of the file's link, base64 or text in a JSON response. If empty, the node tries a short list of names in the response and its data.",
 			},
 		),
 	],

@@ -1,6 +1,5 @@
 import type { Operation } from '../operation';
-import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
-import { itemsPath, pagination, returnAllOrLimit, usersList } from '../listFields';
+import { listOptions, readOptions, returnAllOrLimit, simplify, userId, usersList } from '../fields';
 
 export const getAll: Operation = {
 	value: 'getAll',
@@ -10,10 +9,5 @@ export const getAll: Operation = {
 	method: 'GET',
 	path: '/user/:userID/resumes',
 	returns: 'list',
-	fields: [
-		userId,
-		...returnAllOrLimit,
-		simplify,
-		readOptions(fieldsToReturn, itemsPath, pagination, ...usersList),
-	],
+	fields: [userId, ...returnAllOrLimit, simplify, readOptions(...listOptions, ...usersList)],
 };

@@ -1,6 +1,5 @@
 import type { Operation } from '../operation';
-import { fieldsToReturn, readOptions, simplify, userId } from '../fields';
-import { usersList } from '../listFields';
+import { fieldsToReturn, readOptions, simplify, userId, usersList } from '../fields';
 
 export const get: Operation = {
 	value: 'get',

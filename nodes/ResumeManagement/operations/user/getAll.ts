@@ -1,6 +1,5 @@
 import type { Operation } from '../operation';
-import { fieldsToReturn, readOptions, simplify } from '../fields';
-import { itemsPath, pagination, returnAllOrLimit } from '../listFields';
+import { listOptions, readOptions, returnAllOrLimit, simplify } from '../fields';
 
 export const getAll: Operation = {
 	value: 'getAll',
@@ -10,5 +9,5 @@ export const getAll: Operation = {
 	method: 'GET',
 	path: '/users',
 	returns: 'list',
-	fields: [...returnAllOrLimit, simplify, readOptions(fieldsToReturn, itemsPath, pagination)],
+	fields: [...returnAllOrLimit, simplify, readOptions(...listOptions)],
 };

@@ -21,8 +21,7 @@ export const getToken: Operation = {
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. nathan@example.com',
-			description:
-				'The email address of the user. It is sent as the field email, or left out when empty.',
+			description: 'The email address of the user, sent as the field email. Left out when empty.',
 		},
 		...bodyFields,
 		simplify,
