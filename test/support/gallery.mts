@@ -19,11 +19,10 @@ export async function versionsNow(): Promise<Record<string, string>> {
 export async function longestPrograms() {
 	return (await readExamples()).map(({ file, definition }) => {
 		const stored = definition.nodes.map(({ parameters }) => JSON.stringify(parameters)).join();
-		// A parameter is an expression if it begins with "=". A template has several.
-		const templates = [...stored.matchAll(/"=(?:[^"\\]|\\.)*"/g)].map(
+		// A parameter is an expression if it begins with "=".
+		const expressions = [...stored.matchAll(/"=(?:[^"\\]|\\.)*"/g)].map(
 			([text]) => JSON.parse(text) as string,
 		);
-		const expressions = templates.flatMap((text) => text.match(/\{\{.*?\}\}(?!\})/gs) ?? []);
 		const programs = definition.nodes.flatMap(({ parameters }) =>
 			typeof parameters.jsCode === 'string' ? [parameters.jsCode.split('\n')] : [],
 		);
