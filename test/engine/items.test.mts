@@ -124,7 +124,7 @@ describe('upgrades', () => {
 		expect(sent()).toHaveLength(3);
 		expect(error?.message).toBe('The service reported: wrong plan ID (plan-upgrade-2)');
 		expect(error?.description).toContain(
-			'Already applied: 2 of 5 (items 0 to 1). Not sent: items 3 to 4.',
+			'Already applied: 2 of 5 (items 0 to 1). Not sent: items 3 to 4. A new execution sends the applied items again, unless Send Once Key is set.',
 		);
 	});
 });

@@ -180,6 +180,8 @@ async function runAgent(
 		...Object.entries({ ...tools, plan_upgrade }).map(([name, parameters]) => ({
 			...{ name, type: `${actionType}Tool`, parameters, credentials },
 			...(name === 'plan_upgrade' && retries),
+			// Version 3 stops the execution then.
+			...(typeVersion < 3 && { onError: 'stopWorkflow' as const }),
 		})),
 	];
 	const toAgent = (type: 'ai_tool' | 'ai_languageModel') => ({

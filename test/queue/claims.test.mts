@@ -75,7 +75,7 @@ describe.each([2, 1])('n8n %i', (major) => {
 		expect(sent()).toEqual(expect.arrayContaining(successful));
 		for (const { status, data } of second) {
 			if (status === 'success') continue;
-			expect(data.resultData.error?.message).toMatch(/^Outcome unknown: This key was claimed/);
+			expect(data.resultData.error?.message).toMatch(/^This Send Once Key was used before/);
 		}
 	}, 600_000);
 });

@@ -120,7 +120,7 @@ const NOT_REMOVED =
 	'A Send Once Key could not be released, although nothing was done for it. The node will not send this key again.';
 
 const NOT_STORED =
-	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was claimed.';
+	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was used before.';
 
 function rowOf(...facts: unknown[]): string {
 	return `resumeManagement:${createHash('sha256').update(JSON.stringify(facts)).digest('hex')}`;

@@ -48,7 +48,10 @@ export async function runItems(
 	const indexes = [...this.getInputData().keys()];
 	const outputs = new Map<number, INodeExecutionData[]>();
 	const hints = new Set<string>();
+	const node = this.getNode();
 	const run = startRun(this, operation, {
+		// If a tool threw, version 3 of n8n's AI Agent would tell the model the message alone.
+		continues: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new Credentials(this),
 		hint: (message) => void hints.add(message),
 		evaluate: (index) => (name, fallback, options) =>
@@ -82,13 +85,17 @@ export async function runSingleItem(
 	this: IExecutePaginationFunctions,
 	operation?: Operation,
 ): Promise<INodeExecutionData[]> {
+	const node = this.getNode();
+	// If a tool threw, version 2 of n8n's AI Agent would tell the model nothing, and n8n 1 would end the execution.
+	const continues = this.continueOnFail() || isTool(node);
 	if (!operation) {
 		const facts = { isSetting: true, mayHaveHappened: false };
 		const failure = new Failure('parameter.operation', {}, facts);
-		if (!continuesAfter(this)) throw toNodeError(this.getNode(), failure);
+		if (!continues) throw toNodeError(node, failure);
 		return [failedItem(failure, this.getItemIndex())];
 	}
 	const run = startRun(this, operation, {
+		continues,
 		credentials: { read: async () => await readCredential(this) },
 		hint: () => {},
 		evaluate: () => (name, fallback, options) => this.getNodeParameter(name, fallback, options),
@@ -100,9 +107,11 @@ export async function runSingleItem(
 function startRun(
 	context: Context,
 	operation: Operation,
-	more: Pick<Run, 'credentials' | 'hint'> & { evaluate(index: number): ReadParameter },
+	more: Pick<NodeRun, 'credentials' | 'hint' | 'continues'> & {
+		evaluate(index: number): ReadParameter;
+	},
 ): NodeRun {
-	const { credentials, hint, evaluate } = more;
+	const { credentials, hint, continues, evaluate } = more;
 	const node = context.getNode();
 	const sender = { context, cancelled: context.getExecutionCancelSignal() };
 	return {
@@ -113,21 +122,12 @@ function startRun(
 		claims: new Claims(context, hint, sender.cancelled),
 		hint,
 		node,
-		continues: continuesAfter(context),
+		continues,
 		journal: operation.write ? journalOf(context) : undefined,
 		parameters: (index) => new ParameterReader(operation.fields, evaluate(index)),
 		requestOptions: (index) => evaluate(index)('requestOptions', {}) as RequestOptions,
 		batching: () => evaluate(0)('requestOptions.batching', {}) as RequestOptions['batching'],
 	};
-}
-
-/**
- * Returns whether a failed item is returned as data. A tool returns its error: if it threw, version 2 of n8n's AI Agent
- * would tell the model nothing, version 3 only the message, and n8n 1 would end the execution.
- */
-function continuesAfter(context: Context): boolean {
-	const node = context.getNode();
-	return context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow');
 }
 
 /**
@@ -224,21 +224,27 @@ function refuseTooMany({ operation, parameters }: NodeRun, items: number): void 
 
 /** Before a run, a node's description can't show a notice for this setting. */
 function retryHint({ fields }: Operation): string {
-	const unless = fields.some(({ name }) => name === 'sendOnceKey')
-		? ', unless Send Once Key is set'
-		: '';
-	return `Retry On Fail is on. Within this execution, the node never sends an item again that succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unless}.`;
+	return `Retry On Fail is on. Within this execution, the node never sends an item again that succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unlessKeyed(fields)}.`;
+}
+
+function unlessKeyed(fields: Operation['fields']): string {
+	return fields.some(({ name }) => name === 'sendOnceKey') ? ', unless Send Once Key is set' : '';
 }
 
 /** Adds the writes that were carried out before to the error that stops the node. */
-function withProgress({ node, journal }: NodeRun, error: unknown, indexes: number[]): unknown {
+function withProgress(run: NodeRun, error: unknown, indexes: number[]): unknown {
+	const { node, journal, operation } = run;
 	const stopped = error instanceof Failure ? toNodeError(node, error) : error;
 	if (!journal || indexes.length === 1) return stopped;
 	const isOurs = stopped instanceof NodeApiError || stopped instanceof NodeOperationError;
-	if (!isOurs && !indexes.some((index) => journal.of(index).isDone)) return stopped;
+	const isAnyDone = indexes.some((index) => journal.of(index).isDone);
+	if (!isOurs && !isAnyDone) return stopped;
 	const shown = isOurs ? stopped : new NodeOperationError(node, stopped as Error);
 	const progress = journal.progress(indexes, shown.context.itemIndex as number | undefined);
-	shown.description = `${shown.description ?? ''} ${progress}`.trim();
+	// Such as Retry in the list of executions.
+	const again = `A new execution sends the applied items again${unlessKeyed(operation.fields)}.`;
+	const sentences = [shown.description, progress, isAnyDone && again];
+	shown.description = sentences.filter(Boolean).join(' ');
 	return shown;
 }
 
