@@ -66,15 +66,8 @@ function dictionary<T>(entries: Array<[string, T]>): Record<string, T> {
 	return Object.assign(Object.create(null) as Record<string, T>, Object.fromEntries(entries));
 }
 
-function operationOption({
-	name,
-	value,
-	action,
-	description,
-	builderHint,
-	method,
-	path,
-}: Operation): INodePropertyOptions {
+function operationOption(operation: Operation): INodePropertyOptions {
+	const { name, value, action, description, builderHint, method, path } = operation;
 	return {
 		name,
 		value,

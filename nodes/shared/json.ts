@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is IDataObject {
 }
 
 /** Returns a string as it is, and an exact number as a string; undefined for anything else. */
-export function exactText(value: unknown): string | undefined {
+export function exactString(value: unknown): string | undefined {
 	if (typeof value === 'string') return value;
 	return isExact(value) ? String(value) : undefined;
 }

@@ -14,7 +14,7 @@ export interface Attempts {
 /** Milliseconds; the n-th pause is a random part of `FIRST_PAUSE * 2^n`, so that clients spread out. */
 const FIRST_PAUSE = 500;
 
-/** Milliseconds. If the service asks for a longer pause, the request fails, and the error says so. */
+/** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
 const LONGEST_PAUSE = 60_000;
 
 /**
