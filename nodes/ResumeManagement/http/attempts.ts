@@ -1,7 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
+import { type IDataObject, sleep } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
-import { pause } from '../../shared/pause';
 
 export interface Attempts {
 	/** Attempts after the first one. */
@@ -64,4 +63,14 @@ function readRetryAfter(headers: IDataObject): number | undefined {
 		? Date.parse(value) - (Date.parse(String(headers.date)) || Date.now())
 		: seconds * 1000;
 	return milliseconds > 0 && Number.isFinite(milliseconds) ? milliseconds : undefined;
+}
+
+/** Waits so many milliseconds, or until the signal is aborted. */
+export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+	if (signal?.aborted) return;
+	let end = () => {};
+	const aborted = new Promise<void>((resolve) => (end = resolve));
+	signal?.addEventListener('abort', end, { once: true });
+	await Promise.race([sleep(milliseconds), aborted]);
+	signal?.removeEventListener('abort', end);
 }

@@ -1,7 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
-import { pause } from '../../shared/pause';
+import { pause } from '../http/attempts';
 
 export interface Gate {
 	/** Tasks that may run at a time. */
