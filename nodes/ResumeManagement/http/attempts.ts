@@ -17,7 +17,7 @@ const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 60_000;
 
 /**
- * Makes attempts until one succeeds, fails for good, or was the last.
+ * Repeats an attempt until it succeeds, must not be repeated, or was the last.
  * @throws Failure of the last attempt
  */
 export async function withRetries<T>(
@@ -39,7 +39,7 @@ export async function withRetries<T>(
 
 /**
  * Decides whether the node sends the same request again by itself: the request may succeed then and, for a write, the
- * service provably did nothing, and nobody has to act first. No other place decides this.
+ * service provably did nothing, and nobody has to act first. Only this function decides it.
  */
 function mayRepeat(error: unknown, write: boolean): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;

@@ -35,8 +35,8 @@ export const TRANSIENT = [429, 500, 502, 503, 504];
 const [LONGEST_CODE, LONGEST_TEXT] = [200, 1_000];
 
 /**
- * Decides whether a response is a success: by its body first, as errors come with HTTP 200 too, then by its
- * status, which is 200 for each success (§7.1). Unknown properties are kept (§9).
+ * Decides whether a response is a success: by its body first, because errors come with HTTP 200 too, then by its status,
+ * which is 200 for each success (§7.1). Unknown properties are kept (§9).
  * @param checkConfirmation of a write
  * @returns the body of a success
  * @throws Failure
@@ -52,7 +52,7 @@ export function judge(response: ParsedResponse, checkConfirmation?: Confirmation
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode, details });
 }
 
-/** Returns why a response confirms no write at all (§2: `status` is always there). */
+/** Returns why a response can't confirm any write (§2: `status` is always there); undefined if it can. */
 export function checkStatus(body: JsonBody): string | undefined {
 	const { status, data } = isObject(body) ? body : ({} as IDataObject);
 	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
@@ -129,7 +129,7 @@ function idOfStatus(statusCode: number): FailureId {
 	return statusCode > 500 ? 'service.unavailable' : 'service.rejected';
 }
 
-/** Returns the failure for a response with HTTP 200 whose body is not what the service sends. */
+/** Returns the failure for HTTP 200 with a body that is not JSON. */
 function unreadable(body: unknown): Failure {
 	const isEmpty = body === undefined || body === null || body === '';
 	const id = looksLikeHtml(body) ? 'response.webPage' : 'response.notJson';

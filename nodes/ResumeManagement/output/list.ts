@@ -50,9 +50,9 @@ export function findList(body: JsonBody, place: ListPlace): FoundList {
 }
 
 /**
- * Looks for the list at the user's path; else in the named places: the response, `data`, and the list's own name in
- * either. The specification does not show the place (§4.2). Any other array is the list only if it is the only one, as
- * the service may add properties (§9), and only if the named places hold nothing else, such as `null`.
+ * Looks for the list at the user's path; else in the named places: the response, `data`, and the list's own name in either.
+ * The specification does not show the place (§4.2). Any other array is the list only if it is the only one, because the
+ * service may add properties (§9), and only if the named places hold nothing else, such as `null`.
  */
 export function lookForList(
 	body: JsonBody,

@@ -94,8 +94,8 @@ export class Journal {
 	}
 
 	/**
-	 * Refuses an item that makes the same purchase as another item of the run. The attempts of Retry On
-	 * Fail are one run, so an item does not repeat itself.
+	 * Refuses an item that makes the same purchase as another item of the run. The attempts of Retry On Fail are one run:
+	 * an item does not repeat itself.
 	 * @throws Failure
 	 */
 	refuseRepeated({ index, purchase, sendOnceKey, credential }: Call): void {
