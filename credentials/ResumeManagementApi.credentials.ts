@@ -64,7 +64,7 @@ export class ResumeManagementApi implements ICredentialType {
 			required: true,
 			default: '',
 			description: 'The private API key of your account',
-			hint: 'From your account manager, with or without "Bearer". A user token is no private key.',
+			hint: 'From your account manager, with or without "Bearer". A user token is not a private key.',
 		},
 		{
 			displayName: 'Webhook Secret',
@@ -74,7 +74,7 @@ export class ResumeManagementApi implements ICredentialType {
 			default: '',
 			description:
 				'The secret that a webhook carries or is signed with. Only the Resume Management Trigger uses it.',
-			hint: 'As agreed with your account manager. Leave it empty if no workflow starts on an event.',
+			hint: 'As agreed with your account manager. Leave empty if no workflow starts on an event.',
 		},
 		{
 			displayName: 'Older Webhook Secret',

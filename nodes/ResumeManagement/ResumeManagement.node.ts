@@ -20,17 +20,17 @@ export class ResumeManagement implements INodeType {
 		usableAsTool: true,
 		builderHint: {
 			searchHint:
-				'Plan → Upgrade bills. A run sends writes one after the other, and reports an upgrade whose outcome is unknown as an error that must not be repeated by itself.',
+				'Plan → Upgrade bills. A run sends writes one after the other. An upgrade with an unknown outcome is an error that must never be retried automatically.',
 		},
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'resumeManagementApi', required: true }],
-		// The editor evaluates it with the node's parameters and input alone (`getNodeHints` in useNodeHelpers.ts
-		// of n8n's editor); a run adds hints on its settings and on what came back.
+		// n8n's editor evaluates them with the node's parameters and input alone (`getNodeHints` in its useNodeHelpers.ts).
+		// A run adds hints about settings and responses.
 		hints: [
 			{
 				message:
-					'More than 1,000 items come in, and each is a request of its own. Set On Error in Settings to Continue, so that a failed item does not cost the results of the others, or work through them in batches with a Loop Over Items node.',
+					'More than 1,000 items come in, and each is one request. Set On Error in Settings to Continue, so that a failed item does not lose the results of the others. Or process the items in batches with a Loop Over Items node.',
 				displayCondition: '={{ $input.all().length > 1000 }}',
 				whenToDisplay: 'beforeExecution',
 				location: 'outputPane',

@@ -21,8 +21,8 @@ export const properties: INodeProperties[] = [
 		options: resources.map(({ option }) => option),
 		default: 'user',
 		routing: {
-			// n8n calls `pagination` only for requests with `paginate`, so all of them come to `runAsSingle`. n8n would send
-			// a Custom API Call by itself, to any Base URL, and follow redirects with the key.
+			// n8n calls `pagination` only for requests with `paginate` (n8n-core's routing-node.ts). So all requests come to
+			// `runAsSingle`. Otherwise n8n would send a Custom API Call to any Base URL, and follow redirects with the key.
 			send: { paginate: true },
 			operations: { pagination: runAsSingle },
 		},
@@ -61,20 +61,13 @@ export const customOperations: INodeType['customOperations'] = dictionary(
 	]),
 );
 
-/** Without a prototype: n8n looks an operation up by its name, which a workflow may have as `constructor`. */
+/** Without a prototype: n8n looks up an operation by name (n8n-core's workflow-execute.ts), which may be `constructor`. */
 function dictionary<T>(entries: Array<[string, T]>): Record<string, T> {
 	return Object.assign(Object.create(null) as Record<string, T>, Object.fromEntries(entries));
 }
 
-function operationOption({
-	name,
-	value,
-	action,
-	description,
-	builderHint,
-	method,
-	path,
-}: Operation): INodePropertyOptions {
+function operationOption(operation: Operation): INodePropertyOptions {
+	const { name, value, action, description, builderHint, method, path } = operation;
 	return {
 		name,
 		value,

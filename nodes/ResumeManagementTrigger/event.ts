@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { GenericValue, IDataObject } from 'n8n-workflow';
 
-import { decodeText, exactText, parseJson, valueAt } from '../shared/json';
-import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, plainName, valuesNamed } from '../shared/names';
+import { decodeText, exactString, parseJson, valueAt } from '../shared/json';
+import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, normalizeName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
@@ -32,7 +32,7 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	const { body, headers, receivedAt } = delivery;
 	const { secrets } = settings;
 	const text = decodeText(body, headers['content-type']);
-	if (text === undefined) return "The body's characters can't be read.";
+	if (text === undefined) return "The body's text can't be decoded.";
 	const parsed = parseJson(text);
 	if (!parsed) return 'The body is not JSON.';
 	const data = hideSecrets(parsed.value, secrets) as GenericValue;
@@ -57,7 +57,7 @@ export function isSelected(event: string, chosen: string[]): boolean {
 
 /** Removes case and separators: the specification does not show how a payload spells the name (§6). */
 function comparable(event: string): string {
-	return plainName(event.replace(/[\s.]/g, ''));
+	return normalizeName(event.replace(/[\s.]/g, ''));
 }
 
 /** Returns the name of the event; '' if the payload has none. */
@@ -76,6 +76,6 @@ function findEventId(payload: unknown, { eventIdPath: path }: Settings): string 
 
 /** Returns the first string or exact number, trimmed, but neither '' nor 0, which many events may have. */
 function firstText(values: unknown[]): string {
-	const texts = values.map((value) => exactText(value)?.trim());
+	const texts = values.map((value) => exactString(value)?.trim());
 	return texts.find((text) => text && text !== '0') ?? '';
 }

@@ -41,7 +41,7 @@ export const properties: INodeProperties[] = [
 				value: 'resumeSectionSaved',
 				action: 'On resume section saved',
 				description:
-					'Events of this name (case, spaces, dots, hyphens and underscores do not matter) or without a name',
+					'Events with this name, or without a name. Case, spaces, dots, hyphens and underscores do not matter.',
 			},
 		],
 	},

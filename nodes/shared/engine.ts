@@ -107,7 +107,7 @@ type GetParameterValue = Workflow['expression']['getParameterValue'];
 
 /**
  * Reads a credential once for all items, if it is proved to be the same for each: n8n loads and decrypts it at each read,
- * with which reads were 40 % slower. n8n passes the decrypted data to one call of `getParameterValue` of the context's
+ * which made reads 40 % slower. n8n passes the decrypted data to one call of `getParameterValue` of the context's
  * workflow (n8n-core's node-execution-context.ts, n8n/src/credentials-helper.ts). A workflow that records this call gives
  * the proof: if no field is an expression, and nothing changed, the credential is the same for all items.
  * @returns undefined without the proof, also if n8n reads credentials in another way: then each item reads its own

@@ -96,9 +96,9 @@ function textsOf(
 const REPEATS = /\[([^\]]*)\]/g;
 
 /**
- * Start of each network code in whose presence n8n replaces a whole text by a sentence of its own, such as "You can retry
- * the request immediately" for a lost connection: the keys of `COMMON_ERRORS` in n8n-workflow's node.error.ts, in any
- * case of letters. Stop and Error does so too, with a text that a workflow has passed on.
+ * Start of each network code: the keys of `COMMON_ERRORS` in n8n-workflow/src/errors/abstract/node.error.ts, in any case. n8n
+ * replaces a whole text that contains one with its own sentence, such as "You can retry the request immediately" after a
+ * lost connection. Stop and Error does the same with a text that a workflow has passed on.
  */
 const NETWORK_CODE =
 	/E(?=CONNREFUSED|CONNRESET|NOTFOUND|TIMEDOUT|RRADDRINUSE|ADDRNOTAVAIL|CONNABORTED|HOSTUNREACH|AI_AGAIN|NOENT|ISDIR|NOTDIR|ACCES|EXIST|PERM)|G(?=ETADDRINFO)/gi;
@@ -139,7 +139,7 @@ export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number
 	return error;
 }
 
-/** Returns what a failed item carries under On Error = Continue. */
+/** Returns the `error` of a failed item under On Error = Continue. */
 export function toErrorData(error: unknown, itemIndex: number): IDataObject {
 	if (isErrorOfN8n(error)) {
 		const { message, description = null } = error;

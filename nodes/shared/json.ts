@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is IDataObject {
 }
 
 /** Returns a string as it is, and an exact number as a string; undefined for anything else. */
-export function exactText(value: unknown): string | undefined {
+export function exactString(value: unknown): string | undefined {
 	if (typeof value === 'string') return value;
 	return isExact(value) ? String(value) : undefined;
 }
@@ -117,12 +117,12 @@ export function throughJson(value: unknown): { value: unknown } | JsonProblem {
 	}
 }
 
-/** @param written what the value's own `toJSON` returns, or else the value */
+/** @param written the result of the value's own `toJSON`, or else the value */
 function problemOf(value: unknown, written: unknown, isInList: boolean): JsonProblem | undefined {
 	if (typeof written === 'number' && !isExact(written)) {
 		return Number.isFinite(written) ? 'digitsLost' : 'notJson';
 	}
-	// n8n has BigInt write itself as text (n8n-workflow/src/utils.ts).
+	// n8n gives BigInt a `toJSON` that returns a string (n8n-workflow/src/utils.ts).
 	if (typeof written === 'string') return typeof value === 'bigint' ? 'notJson' : undefined;
 	// An invalid date is written as null.
 	if (written !== value) return 'notJson';

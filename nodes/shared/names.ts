@@ -1,7 +1,7 @@
 import { isObject } from './json';
 
 /*
- * Names that the nodes try where the specification shows none (§2, §4.2 and §6), in the form of `plainName`. Add a name
+ * Names that the nodes try where the specification shows none (§2, §4.2 and §6), in the form of `normalizeName`. Add a name
  * only for a real response of the service: for all others, an error names the option to set.
  */
 
@@ -38,16 +38,16 @@ export const EVENT_IDS = ['eventid'];
 export const ENVELOPE_IDS = [...EVENT_IDS, 'id'];
 
 /** Normalizes a name for comparison: `first_name`, `first-name` and `FirstName` are equal. */
-export function plainName(name: string): string {
+export function normalizeName(name: string): string {
 	return name.replace(/[_-]/g, '').toLowerCase();
 }
 
 /** Returns the values of the properties with one of these names, in the order of the names. */
 export function valuesNamed(value: unknown, names: readonly string[]): unknown[] {
 	if (!isObject(value)) return [];
-	const found = Object.keys(value).filter((property) => names.includes(plainName(property)));
+	const found = Object.keys(value).filter((property) => names.includes(normalizeName(property)));
 	return names.flatMap((name) =>
-		found.filter((property) => plainName(property) === name).map((property) => value[property]),
+		found.filter((property) => normalizeName(property) === name).map((property) => value[property]),
 	);
 }
 

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { Failure, type FailureId } from './failure';
-import { exactText, isObject, isPlain, parseJson, throughJson } from './json';
+import { exactString, isObject, isPlain, parseJson, throughJson } from './json';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
 /** Reads a node parameter of one item: n8n's `getNodeParameter`. */
@@ -166,7 +166,7 @@ export class ParameterReader {
 
 	private toText(name: string, value: unknown): string {
 		if (value === undefined || value === null) return '';
-		const text = exactText(value);
+		const text = exactString(value);
 		return text ?? this.reject(Number.isFinite(value) ? 'digitsLost' : 'notText', name);
 	}
 

@@ -29,7 +29,7 @@ export function decoded(text: string): string | undefined {
 	}
 }
 
-/** Refuses `..;` too: some servers remove a semicolon and what follows it. */
+/** Refuses `..;` too: some servers remove a semicolon and the text after it. */
 function isSegment(text: string): boolean {
 	return !/^\s*\.{1,2}\s*(;|$)/.test(text) && !CONTROL_CHARACTERS.test(text);
 }

@@ -102,8 +102,8 @@ export function holdsSecret(text: string | Buffer, secrets: Secrets): boolean {
 }
 
 /**
- * Replaces the secrets in all strings, numbers and property names of a value. A string is cut only afterwards: a part of a
- * secret could not be found.
+ * Replaces the secrets in all strings, numbers and property names of a value. Cut strings only afterwards: a part of a
+ * secret is not found.
  */
 export function hideSecrets<T>(value: T, secrets: Secrets): T {
 	const strings: string[] = [];

@@ -63,7 +63,7 @@ const ROWS: Row[] = [
 		outcome: 'refused',
 		message: 'The service reported: unauthorized token (plan-upgrade-3)',
 		description:
-			"Nothing was done. The credential's Private Key is not authorized. Ask your account manager, also whether plan upgrades are arranged for your account.",
+			"Nothing was done. The credential's Private Key is not authorized. Ask your account manager whether the key is valid, and whether plan upgrades are arranged for your account.",
 	},
 	{
 		name: 'a failed payment',
@@ -114,7 +114,7 @@ const ROWS: Row[] = [
 		outcome: 'unknown',
 		message:
 			'Outcome unknown: The service did not confirm the request: its subscription is not of the requested plan',
-		description: `${FIND_OUT} A success has the status "success", and what was asked for. ${KEEPS} The response has the properties: status, data.`,
+		description: `${FIND_OUT} A success has the status "success" and the requested result. ${KEEPS} The response has the properties: status, data.`,
 	},
 	{
 		name: 'a lost connection',

@@ -83,7 +83,7 @@ test('the payload is not changed, and the hash of its body is the ID', () => {
 	expect(readBody(body)).toEqual({ event: SECTION_SAVED, ...id, receivedAt, data });
 });
 
-const CHARACTERS = "The body's characters can't be read.";
+const CHARACTERS = "The body's text can't be decoded.";
 const NAME = { name: 'Müller' };
 const inBytes = (encoding: BufferEncoding) => Buffer.from(JSON.stringify(NAME), encoding);
 test.each<[string | Buffer, string, string | object]>([

@@ -1,7 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
+import { type IDataObject, sleep } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
-import { pause } from '../../shared/pause';
 
 export interface Attempts {
 	/** Attempts after the first one. */
@@ -14,11 +13,11 @@ export interface Attempts {
 /** Milliseconds; the n-th pause is a random part of `FIRST_PAUSE * 2^n`, so that clients spread out. */
 const FIRST_PAUSE = 500;
 
-/** Milliseconds. If the service asks for a longer pause, the request fails, and the error says so. */
+/** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
 const LONGEST_PAUSE = 60_000;
 
 /**
- * Makes attempts until one succeeds, fails for good, or was the last.
+ * Repeats an attempt until it succeeds, must not be repeated, or was the last.
  * @throws Failure of the last attempt
  */
 export async function withRetries<T>(
@@ -40,7 +39,7 @@ export async function withRetries<T>(
 
 /**
  * Decides whether the node sends the same request again by itself: the request may succeed then and, for a write, the
- * service provably did nothing, and nobody has to act first. No other place decides this.
+ * service provably did nothing, and nobody has to act first. Only this function decides it.
  */
 function mayRepeat(error: unknown, write: boolean): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
@@ -64,4 +63,14 @@ function readRetryAfter(headers: IDataObject): number | undefined {
 		? Date.parse(value) - (Date.parse(String(headers.date)) || Date.now())
 		: seconds * 1000;
 	return milliseconds > 0 && Number.isFinite(milliseconds) ? milliseconds : undefined;
+}
+
+/** Waits so many milliseconds, or until the signal is aborted. */
+export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+	if (signal?.aborted) return;
+	let end = () => {};
+	const aborted = new Promise<void>((resolve) => (end = resolve));
+	signal?.addEventListener('abort', end, { once: true });
+	await Promise.race([sleep(milliseconds), aborted]);
+	signal?.removeEventListener('abort', end);
 }

@@ -25,7 +25,7 @@ export class Credentials {
 
 	/**
 	 * @param itemIndex for which the credential's expressions are evaluated
-	 * @throws Failure if the key must not be sent to the base URL, or can't be a key; what n8n throws
+	 * @throws Failure if the key must not be sent to the base URL, or can't be a key; n8n's own errors
 	 */
 	async read(itemIndex: number): Promise<Credential> {
 		this.shared ??= readSharedCredential(this.context, CREDENTIAL_TYPE, itemIndex).then(
@@ -35,7 +35,7 @@ export class Credentials {
 	}
 }
 
-/** @throws Failure, or what n8n throws */
+/** @throws Failure; n8n's own errors */
 export async function readCredential(
 	context: CredentialContext,
 	itemIndex?: number,

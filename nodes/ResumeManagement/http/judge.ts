@@ -4,7 +4,7 @@ import { Failure, type FailureId } from '../../shared/failure';
 import { isObject } from '../../shared/json';
 import { shownNames } from '../../shared/names';
 
-/** The body of a successful response, as received: an envelope, or whatever an open endpoint sends. */
+/** Body of a successful response: an envelope, or any JSON of an endpoint whose response the specification does not show. */
 export type JsonBody = IDataObject | IDataObject[];
 
 /** Returns why a response with HTTP 200 and without an error does not confirm the request; undefined if it does. */
@@ -35,8 +35,8 @@ export const TRANSIENT = [429, 500, 502, 503, 504];
 const [LONGEST_CODE, LONGEST_TEXT] = [200, 1_000];
 
 /**
- * Decides whether a response is a success: by its body first, as errors come with HTTP 200 too, then by its
- * status, which is 200 for each success (§7.1). Unknown properties are kept (§9).
+ * Decides whether a response is a success: by its body first, because errors come with HTTP 200 too, then by its status,
+ * which is 200 for each success (§7.1). Unknown properties are kept (§9).
  * @param checkConfirmation of a write
  * @returns the body of a success
  * @throws Failure
@@ -52,7 +52,7 @@ export function judge(response: ParsedResponse, checkConfirmation?: Confirmation
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode, details });
 }
 
-/** Returns why a response confirms no write at all (§2: `status` is always there). */
+/** Returns why a response can't confirm any write (§2: `status` is always there); undefined if it can. */
 export function checkStatus(body: JsonBody): string | undefined {
 	const { status, data } = isObject(body) ? body : ({} as IDataObject);
 	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
@@ -86,9 +86,15 @@ function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
 	return statusCode >= 400 && statusCode < 500 && !STOPPED_WAITING.includes(statusCode);
 }
 
+/** Facts of a failure that the response decides. */
+function factsOf(response: ParsedResponse) {
+	const { statusCode: httpStatus } = response;
+	const transient = TRANSIENT.includes(httpStatus);
+	return { httpStatus, transient, mayHaveHappened: !isRefusal(response) };
+}
+
 /** Returns the failure for an envelope that reports an error. */
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
-	const { statusCode: httpStatus } = response;
 	const given = toText(body.errorCode, LONGEST_TEXT);
 	// The connect operation wraps its code in a sentence (§2, rule 5).
 	const code = (/error code:\s*([^\s,]+)/i.exec(given)?.[1] ?? given).slice(0, LONGEST_CODE);
@@ -96,35 +102,19 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const text =
 		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
 	const reported = text.includes(code) ? text : `${text} (${code})`;
-	return new Failure(
-		known?.id ?? 'service.error',
-		{
-			reported: reported || 'an error without a reason',
-			code: code && ` Its code for your account manager is ${code}.`,
-		},
-		{
-			code: code || undefined,
-			httpStatus,
-			mayHaveHappened: !isRefusal(response),
-			transient: TRANSIENT.includes(httpStatus),
-			onHold: known?.onHold,
-		},
-	);
+	const values = {
+		reported: reported || 'an error without a reason',
+		code: code && ` Its code for your account manager is ${code}.`,
+	};
+	const facts = { ...factsOf(response), code: code || undefined, onHold: known?.onHold };
+	return new Failure(known?.id ?? 'service.error', values, facts);
 }
 
 /** Returns the failure for a response with another status than 200 and without an envelope. */
 function httpFailure(response: ParsedResponse): Failure {
-	const { statusCode, body } = response;
+	const { statusCode: status, body } = response;
 	const page = looksLikeHtml(body) ? ', with a web page' : '';
-	return new Failure(
-		idOfStatus(statusCode),
-		{ status: statusCode, page },
-		{
-			httpStatus: statusCode,
-			mayHaveHappened: !isRefusal(response),
-			transient: TRANSIENT.includes(statusCode),
-		},
-	);
+	return new Failure(idOfStatus(status), { status, page }, factsOf(response));
 }
 
 function idOfStatus(statusCode: number): FailureId {
@@ -139,7 +129,7 @@ function idOfStatus(statusCode: number): FailureId {
 	return statusCode > 500 ? 'service.unavailable' : 'service.rejected';
 }
 
-/** Returns the failure for a response with HTTP 200 whose body is not what the service sends. */
+/** Returns the failure for HTTP 200 with a body that is not JSON. */
 function unreadable(body: unknown): Failure {
 	const isEmpty = body === undefined || body === null || body === '';
 	const id = looksLikeHtml(body) ? 'response.webPage' : 'response.notJson';

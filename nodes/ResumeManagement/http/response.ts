@@ -82,7 +82,7 @@ export async function readJson(
 	});
 }
 
-/** Bytes of a response that keeps n8n busy for several milliseconds. */
+/** Bytes. Parsing a longer response keeps n8n busy for several milliseconds. */
 const LONG_BODY = 256 * 1024;
 
 /** Milliseconds for n8n's other work: a request takes several turns of the event loop. */
@@ -134,7 +134,7 @@ async function readStart(
 	return { bytes: Buffer.concat(chunks).subarray(0, longest), isTruncated: length > longest };
 }
 
-/** Text of a body that may hold a user token. */
+/** Parts of a body that may hold a user token. */
 const MAY_HOLD_TOKEN = /token|success/i;
 
 /**

@@ -16,8 +16,8 @@ import { CREDENTIAL_TYPE, type Credential } from './credential';
 import { type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
- * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is five minutes, which is
- * long for a read. A payment may take longer.
+ * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is five minutes (n8n-core's
+ * routing-node.ts), which is long for a read. A payment may take longer than a read.
  */
 const TIMEOUTS = { read: 30_000, write: 120_000 };
 
@@ -138,7 +138,7 @@ export function startClock(
 
 /**
  * Ends a request after so many milliseconds.
- * @returns stops the clock
+ * @returns a function that stops the clock
  */
 export function limitTime(abort: AbortController, milliseconds: number): () => void {
 	const limit = AbortSignal.timeout(milliseconds);
@@ -164,12 +164,12 @@ async function send(
 		method,
 		url,
 		...(query && { qs: query }),
-		// A string, since n8n's client sends no body for an empty object.
+		// A string, because n8n's client sends no body for an empty object.
 		...(body !== undefined && { body }),
 		...(file && { headers: UNPACKED }),
 		...STREAMED,
 		abortSignal: signal,
-		// n8n forwards the Authentication header to wherever a redirect leads.
+		// n8n sends the Authentication header to each host that a redirect leads to.
 		disableFollowRedirect: true,
 		...http,
 		...onThisMachine(url),

@@ -11,7 +11,7 @@ import { requestJson } from '../http/response';
 import { readCredential } from '../http/credential';
 import { resumeId } from '../operations/fields';
 import { lookForList } from '../output/list';
-import { idOf, textsNamed } from '../output/records';
+import { idOf, stringsNamed } from '../output/records';
 
 /** Name of a list to pick from. */
 type PickerList = 'users' | 'resumes';
@@ -91,8 +91,8 @@ function resumesPath(context: ILoadOptionsFunctions): string {
 function toOption(record: unknown, list: PickerList): INodeListSearchItems[] {
 	const value = idOf(record, list);
 	if (value === undefined) return [];
-	const [name = textsNamed(record, GIVEN_NAMES).join(' ')] = textsNamed(record, NAMES);
-	const label = [name, ...textsNamed(record, EMAIL)].filter(Boolean);
+	const [name = stringsNamed(record, GIVEN_NAMES).join(' ')] = stringsNamed(record, NAMES);
+	const label = [name, ...stringsNamed(record, EMAIL)].filter(Boolean);
 	return [{ name: label.join(' · ') || value, value }];
 }
 

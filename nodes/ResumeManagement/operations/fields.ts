@@ -18,7 +18,7 @@ export const userId: INodeProperties = {
 	default: { mode: 'list', value: '' },
 	required: true,
 	description:
-		'The user to work with. By Email finds the ID in the list of users, which is read whole once a run: with a long list, that takes time.',
+		'The user to work with. By Email looks up the ID in the list of users, which the node reads once a run.',
 	modes: [
 		fromList('Select a user…', 'searchUsers'),
 		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. 42' },
@@ -38,7 +38,7 @@ const listUserId: INodeProperties = {
 	displayName: 'Resumes of User',
 	name: 'listUserId',
 	required: undefined,
-	description: 'The user whose resumes the list below offers. It is not sent with the request.',
+	description: 'The user whose resumes the list below offers. Not sent with the request.',
 	hint: 'Only fills the list below',
 	modes: userId.modes!.filter(({ name }) => name !== 'email'),
 };

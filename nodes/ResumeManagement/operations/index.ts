@@ -25,7 +25,7 @@ export const resources: Resource[] = [
 		option: {
 			name: 'Custom Request',
 			value: 'customRequest',
-			description: 'A request to a path of the service that the other resources do not have',
+			description: 'A request to a path that no other resource covers',
 		},
 		operations: [getCustom, sendCustom],
 		defaultOperation: getCustom.value,

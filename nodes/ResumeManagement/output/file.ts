@@ -10,7 +10,7 @@ import type { JsonBody } from '../http/judge';
 /** Bytes that common file systems allow: NTFS counts characters, ext4 and APFS count bytes. */
 const MAX_BYTES = 255;
 
-/** Characters that are looked at: normalizing a long name takes time. */
+/** Characters. Normalizing and trimming 16 KB, which a header may have, can take a second. */
 const LONGEST = 2_048;
 
 /**

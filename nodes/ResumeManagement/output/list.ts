@@ -1,10 +1,10 @@
 import { Failure, type FailureId } from '../../shared/failure';
-import { exactText, isObject, valueAt } from '../../shared/json';
+import { exactString, isObject, valueAt } from '../../shared/json';
 import {
 	MORE_FLAGS,
 	NEXT_LINKS,
 	PAGE_PLACES,
-	plainName,
+	normalizeName,
 	shownNames,
 	TOTALS,
 	valuesNamed,
@@ -50,9 +50,9 @@ export function findList(body: JsonBody, place: ListPlace): FoundList {
 }
 
 /**
- * Looks for the list at the user's path; else in the named places: the response, `data`, and the list's own name in
- * either. The specification does not show the place (§4.2). Any other array is the list only if it is the only one, as
- * the service may add properties (§9), and only if the named places hold nothing else, such as `null`.
+ * Looks for the list at the user's path; else in the named places: the response, `data`, and the list's own name in either.
+ * The specification does not show the place (§4.2). Any other array is the list only if it is the only one, because the
+ * service may add properties (§9), and only if the named places hold nothing else, such as `null`.
  */
 export function lookForList(
 	body: JsonBody,
@@ -64,7 +64,9 @@ export function lookForList(
 	}
 	if (Array.isArray(body)) return { path: '', records: body };
 	const lists = [...listsIn(body, ''), ...listsIn(body.data, 'data.')];
-	const named = lists.filter((list) => list.path === 'data' || plainName(list.property) === name);
+	const named = lists.filter(
+		(list) => list.path === 'data' || normalizeName(list.property) === name,
+	);
 	// A named place holds something else: `null`, or an object without any list.
 	const hasOther =
 		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
@@ -103,7 +105,7 @@ export function signsOf({ body, headers }: JsonResponse): Signs {
 	const places = [...bodies, ...bodies.flatMap((one) => valuesNamed(one, PAGE_PLACES))];
 	const valuesOf = (names: string[]) => places.flatMap((place) => valuesNamed(place, names));
 	const flags = valuesOf(MORE_FLAGS).filter((flag) => flag !== null && flag !== '');
-	const totals = [...valuesOf(TOTALS), headers['x-total-count']].map(exactText).map(Number);
+	const totals = [...valuesOf(TOTALS), headers['x-total-count']].map(exactString).map(Number);
 	const isYes = (value: unknown) => !NO.includes(value);
 	return {
 		flag: flags.length > 0 ? flags.some(isYes) : undefined,

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
 import { Failure } from '../../shared/failure';
-import { exactText } from '../../shared/json';
+import { exactString } from '../../shared/json';
 import { idNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 
 /** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
-export function plainEmail(email: string): string {
+export function normalizeEmail(email: string): string {
 	return email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** Returns the strings and exact numbers that a record has under these names. */
-export function textsNamed(record: unknown, names: readonly string[]): string[] {
-	return valuesNamed(record, names).flatMap((value) => exactText(value)?.trim() || []);
+export function stringsNamed(record: unknown, names: readonly string[]): string[] {
+	return valuesNamed(record, names).flatMap((value) => exactString(value)?.trim() || []);
 }
 
 /** Returns the ID of a record in this list, such as `users`; undefined if there is none, or several. */
@@ -24,7 +24,7 @@ export function idOf(record: unknown, list: string): string | undefined {
 /** Returns the different IDs of a record; none if one is neither a string nor an exact number, or held a secret. */
 function idsOf(record: unknown, list: string): string[] {
 	const values = valuesNamed(record, idNames(list)).filter((id) => id !== null && id !== '');
-	const ids = textsNamed(record, idNames(list)).filter((id) => !id.includes(HIDDEN));
+	const ids = stringsNamed(record, idNames(list)).filter((id) => !id.includes(HIDDEN));
 	return ids.length === values.length ? [...new Set(ids)] : [];
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { type ClaimContext, withRow } from '../../shared/engine';
 import { Failure } from '../../shared/failure';
-import { pause } from '../../shared/pause';
+import { pause } from '../http/attempts';
 import type { Result } from '../output/items';
 import type { Call } from './call';
 

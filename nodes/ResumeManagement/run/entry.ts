@@ -75,9 +75,8 @@ export async function runItems(
 
 /**
  * Runs the operation for one item, on n8n's other way in: its loop over declarative nodes, which starts all items at
- * once. The tools of version 2 of n8n's AI Agent come this way (n8n-core's get-input-connection-data.ts), and so does
- * what calls a node's `execute` itself, such as n8n's step executor (V1StepExecutor of
- * @n8n/node-engine-compatibility).
+ * once. Two callers come this way: the tools of version 2 of n8n's AI Agent (n8n-core's get-input-connection-data.ts), and
+ * n8n's step executor, which calls the node's `execute` itself (V1StepExecutor of @n8n/node-engine-compatibility).
  * @param operation undefined for one that the node does not have, such as n8n's Custom API Call
  * @throws NodeApiError or NodeOperationError, under On Error = Stop
  */
@@ -146,7 +145,7 @@ async function runAll(
 	};
 	const isFinal = (index: number) => journal?.of(index).isFinal === true;
 	const remaining = indexes.filter((index) => !isFinal(index));
-	// The results of an earlier attempt come before anything that can fail in this one.
+	// The results of an earlier attempt come first, before anything can fail in this attempt.
 	for (const index of indexes.filter(isFinal)) await runOne(index);
 	if (journal && node.retryOnFail) run.hint(retryHint(run.operation));
 	refuseTooMany(run, indexes.length);
@@ -203,7 +202,7 @@ async function prepare(run: NodeRun, indexes: number[]): Promise<Call[]> {
 	return calls;
 }
 
-/** Parallelism and batches are settings of the first item. */
+/** The settings of the first item count for all. */
 function readGate({ operation, sender, ...run }: NodeRun): Gate {
 	return {
 		limit: operation.write ? 1 : run.parameters(0).count('options.maxParallelRequests'),

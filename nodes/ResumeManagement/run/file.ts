@@ -218,7 +218,7 @@ async function store(
 		const binary = await helpers.prepareBinaryData(
 			file,
 			safeFileName(settings.fileName) || name || 'resume',
-			// n8n detects the type of a buffer itself.
+			// n8n detects the type of a buffer itself (n8n-core's binary-helper-functions.ts).
 			type || (isBuffer ? undefined : 'application/octet-stream'),
 		);
 		const { fileName, mimeType } = binary;
@@ -227,7 +227,7 @@ async function store(
 		const { code } = error as { code?: string };
 		const notStored = isErrorOfN8n(error) ? error : new Failure('file.notStored', {}, { code });
 		const failure = lost ? networkFailure(lost, signal, host) : notStored;
-		// n8n may have left the body unread.
+		// n8n may not have read the whole body.
 		abort.abort();
 		throw failure;
 	}

@@ -1,7 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
-import { pause } from '../../shared/pause';
+import { pause } from '../http/attempts';
 
 export interface Gate {
 	/** Tasks that may run at a time. */
@@ -30,10 +30,10 @@ export async function runInOrder(
 	const running = new Set<Promise<void>>();
 	const isOpen = () => failures.size === 0 && !signal?.aborted;
 	const start = (index: number) => {
-		const run = task(index)
+		const promise = task(index)
 			.catch((error: unknown) => void failures.set(index, error))
-			.then(() => void running.delete(run));
-		running.add(run);
+			.then(() => void running.delete(promise));
+		running.add(promise);
 	};
 	let index = 0;
 	let turn = begin;

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
-import { exactText, valueAt } from '../../shared/json';
+import { exactString, valueAt } from '../../shared/json';
 import { HIDDEN } from '../../shared/secrets';
 import type { JsonResponse } from '../http/response';
 import type { JsonBody } from '../http/judge';
@@ -48,13 +48,13 @@ export async function readList(
 	const response = await request({});
 	const { body } = response;
 	const found = settings.simplify ? findList(body, settings) : lookForList(body, settings);
-	// Without Simplify, the user gets the response whatever it holds.
+	// Without Simplify, a response without a list is returned too.
 	if ('problem' in found) return { bodies: [body], records: [] };
 	return checkEnd({ bodies: [body], records: found.records }, signsOf(response), settings);
 }
 
 /**
- * Returns a list that has ended, with a hint if the service says that there is more than Limit allows.
+ * Returns a list that has ended, with a hint if the service has more records than these, up to Limit.
  * @throws Failure if all records are wanted
  */
 function checkEnd(list: List, signs: Signs, { limit, option }: ListSettings): List {
@@ -125,7 +125,7 @@ function nextPosition(
 	if (mode !== 'cursor') return length > 0 ? Number(position) + step : undefined;
 	const cursor = valueAt(body, cursorPath);
 	if (!cursor || cursor === '0') return undefined;
-	const text = exactText(cursor);
+	const text = exactString(cursor);
 	// A cursor with a secret, which has been hidden, would lead elsewhere.
 	if (text !== undefined && !text.includes(HIDDEN)) return text;
 	throw new Failure('list.noCursor', { path: cursorPath });

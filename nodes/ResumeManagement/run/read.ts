@@ -140,7 +140,7 @@ export function toHttpSettings(options: RequestOptions): HttpSettings {
 
 export function toBatch(batching: RequestOptions['batching']): Gate['batch'] {
 	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};
-	// n8n writes -1 for a size that is "disabled".
+	// n8n writes -1 for a size that is "disabled" (n8n-core/src/nodes-loader/constants.ts).
 	if (batchInterval <= 0 || batchSize <= 0) return undefined;
 	return { size: batchSize, interval: batchInterval };
 }

@@ -4,7 +4,7 @@ import { toSegment } from '../../shared/path';
 import { requestJson } from '../http/response';
 import type { Credential } from '../http/credential';
 import type { HttpRequest, Sender } from '../http/send';
-import { idOf, plainEmail, textsNamed } from '../output/records';
+import { idOf, normalizeEmail, stringsNamed } from '../output/records';
 import type { UserByEmail } from './call';
 import { readList } from './pages';
 
@@ -37,7 +37,7 @@ export class Users {
 		const key = JSON.stringify([credential.decrypted.data, itemsPath, pagination, settings]);
 		const directory = this.directories.get(key) ?? this.read(user, credential, settings);
 		this.directories.set(key, directory);
-		return onlyId(await directory, plainEmail(email));
+		return onlyId(await directory, normalizeEmail(email));
 	}
 
 	private async read(
@@ -54,7 +54,7 @@ export class Users {
 		const ids: Directory['ids'] = new Map();
 		for (const user of users.records) {
 			const id = idOf(user, USERS.name) ?? '';
-			for (const email of textsNamed(user, EMAIL).map(plainEmail)) {
+			for (const email of stringsNamed(user, EMAIL).map(normalizeEmail)) {
 				ids.set(email, (ids.get(email) ?? new Set()).add(id));
 			}
 		}

@@ -94,8 +94,8 @@ export class Journal {
 	}
 
 	/**
-	 * Refuses an item that makes the same purchase as another item of the run. The attempts of Retry On
-	 * Fail are one run, so an item does not repeat itself.
+	 * Refuses an item that makes the same purchase as another item of the run. The attempts of Retry On Fail are one run:
+	 * an item does not repeat itself.
 	 * @throws Failure
 	 */
 	refuseRepeated({ index, purchase, sendOnceKey, credential }: Call): void {
@@ -115,21 +115,21 @@ export class Journal {
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */
 	async enqueue<T>(write: Write, stops: boolean, task: (write: Write) => Promise<T>): Promise<T> {
-		const run = this.last.then(async () => {
+		const result = this.last.then(async () => {
 			const { stopped } = this;
 			if (!this.isGuarded) throw new Failure('write.unguarded', {}, { mayHaveHappened: false });
 			if (stopped && stopped.by !== write && !write.isFinal) {
 				const { reason } = stopped;
 				throw new Failure('write.stopped', { reason }, { mayHaveHappened: false });
 			}
-			const result = await task(write);
+			const value = await task(write);
 			if (stopped?.by === write) this.stopped = undefined;
-			return result;
+			return value;
 		});
-		this.last = run.catch((error: unknown) => {
+		this.last = result.catch((error: unknown) => {
 			if (stops) this.stopped ??= { by: write, reason: (error as Error).message };
 		});
-		return await run;
+		return await result;
 	}
 
 	/**

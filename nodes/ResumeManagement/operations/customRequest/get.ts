@@ -5,8 +5,7 @@ export const get: Operation = {
 	value: 'get',
 	name: 'Get',
 	action: 'Get with a custom request',
-	description:
-		'Read from a path of the service that no other operation has, with GET. Changes nothing.',
+	description: 'Read a path that no other operation covers, with GET. Changes nothing.',
 	method: 'GET',
 	path: '/:path',
 	returns: 'record',

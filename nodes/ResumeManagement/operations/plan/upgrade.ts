@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { exactText, isObject } from '../../../shared/json';
-import { plainEmail } from '../../output/records';
+import { exactString, isObject } from '../../../shared/json';
+import { normalizeEmail } from '../../output/records';
 import type { Operation } from '../operation';
 import { options, sendOnceKey, simplify } from '../fields';
 
@@ -116,7 +116,7 @@ export const upgrade: Operation = {
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
-			purchase: { id: JSON.stringify([preview, plainEmail(email), planId]), mayRepeat },
+			purchase: { id: JSON.stringify([preview, normalizeEmail(email), planId]), mayRepeat },
 			...(isIso && { isoTimestamps: TIMESTAMPS }),
 		};
 	},
@@ -124,7 +124,7 @@ export const upgrade: Operation = {
 		const { data } = body as IDataObject;
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).
-		if (exactText(data.plan_id) === planId) return undefined;
+		if (exactString(data.plan_id) === planId) return undefined;
 		return 'its subscription is not of the requested plan';
 	},
 };
