@@ -61,7 +61,7 @@ export const FAILURES = {
 	],
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
-		"[Try again later.] For several items, lower Max Parallel Requests in Options, or set Batching in Request Options on the node's Settings tab.",
+		"[Try again later.] For several items, set Batching in Request Options, on the node's Settings tab. For reads, lower Max Parallel Requests in Options.",
 	],
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
 	'service.unavailable': [
