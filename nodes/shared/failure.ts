@@ -96,7 +96,7 @@ function textsOf(
 const REPEATS = /\[([^\]]*)\]/g;
 
 /**
- * Start of each network code: the keys of `COMMON_ERRORS` in n8n-workflow/src/errors/abstract/node.error.ts, in any case. n8n
+ * Start of each network code: the keys of `COMMON_ERRORS` in n8n-workflow/src/errors/abstract/node.error.ts. n8n
  * replaces a whole text that contains one with its own sentence, such as "You can retry the request immediately" after a
  * lost connection. Stop and Error does the same with a text that a workflow has passed on.
  */

@@ -97,7 +97,7 @@ export const FAILURES = {
 	],
 	'write.repeated': [
 		'Item {buyer} is for the same upgrade, so this one was not sent',
-		'Both have the same email and plan, and each would bill. If they are two purchases, give each a Send Once Key of its own, or switch on Allow Repeated Upgrades in Options. Nothing was sent for this item.',
+		'Both have the same email and plan, and each would bill. For two purchases, give each a Send Once Key of its own, or switch on Allow Repeated Upgrades in Options. Nothing was sent for this item.',
 	],
 	'write.tooMany': [
 		'The run has {items} items, and at most {most} may be upgraded',
@@ -262,7 +262,7 @@ export const FAILURES = {
 	],
 	'file.isText': [
 		'Text was received from {host} in place of a file',
-		'Text is stored as a file only if it is sent as an attachment, or if File Path in Options leads to it. Ask your account manager.',
+		'Text is a file only if it is sent as an attachment, or if File Path in Options leads to it. Ask your account manager.',
 	],
 	'file.badLink': [
 		"The file's link can't be followed",

@@ -25,16 +25,15 @@ export async function withRetries<T>(
 	attempt: () => Promise<T>,
 ): Promise<T> {
 	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
-	for (let attempts = 0; ; attempts++) {
-		try {
-			return await attempt();
-		} catch (error) {
+	const attemptAfter = async (attempts: number): Promise<T> =>
+		await attempt().catch(async (error: unknown) => {
 			const asked = error instanceof Failure ? (error.facts.retryAfter ?? 0) : 0;
 			if (!mayRepeat(error, write) || attempts >= retries || asked > LONGEST_PAUSE) throw error;
 			await pause(Math.max(asked, Math.random() * FIRST_PAUSE * 2 ** attempts), cancelled);
 			if (cancelled?.aborted) throw error;
-		}
-	}
+			return await attemptAfter(attempts + 1);
+		});
+	return await attemptAfter(0);
 }
 
 /**

@@ -37,7 +37,7 @@ export const upgrade: Operation = {
 	description:
 		'Move an existing user, named by email, to another subscription plan. This bills: each call may charge a payment, so call it once for each purchase.',
 	builderHint:
-		'Bills: each item may charge a payment. Send one item for each purchase, give it a Send Once Key that stands for the purchase, such as the ID of the payment, and never place it in a loop that repeats failures.',
+		'Bills: each item may charge a payment. Send one item for each purchase. Give it a Send Once Key that stands for the purchase, such as the ID of the payment. Never place it in a loop that repeats failures.',
 	method: 'POST',
 	path: '/plan/upgrade',
 	write: true,
