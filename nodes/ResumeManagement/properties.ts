@@ -69,10 +69,7 @@ function dictionary<T>(entries: Array<[string, T]>): Record<string, T> {
 function operationOption(operation: Operation): INodePropertyOptions {
 	const { name, value, action, description, builderHint, method, path } = operation;
 	return {
-		name,
-		value,
-		action,
-		description,
+		...{ name, value, action, description },
 		...(builderHint && { builderHint: { propertyHint: builderHint } }),
 		routing: { request: { method, url: path } },
 	};

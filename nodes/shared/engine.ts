@@ -14,13 +14,8 @@ import { Failure } from './failure';
  * says what a change in n8n would do. The host tests prove each function in each supported n8n.
  */
 
-/** n8n's deduplication helpers, which tools don't have. */
-type Deduplication = Partial<
-	Pick<
-		IExecuteFunctions['helpers'],
-		'checkProcessedAndRecord' | 'clearAllProcessedItems' | 'getProcessedDataCount'
-	>
->;
+/** n8n's helpers. The tools of version 2 of n8n's AI Agent lack those for deduplication. */
+type Helpers = Partial<IExecuteFunctions['helpers']>;
 
 export interface ClaimContext {
 	helpers: object;
@@ -28,19 +23,16 @@ export interface ClaimContext {
 }
 
 /**
- * Calls one of n8n's deduplication helpers for a database row of its own. n8n keeps everything that a node has processed
- * in one row, which it reads, changes and writes back: two executions at once can both find a key new. Only the INSERT of
- * a row decides. n8n names the row by the node's ID, which it reads before its first `await`
- * (n8n/src/deduplication/deduplication-helper.ts).
- *
- * If n8n read the ID later, all rows would be one. `Claims` asks for a row that nobody writes, and sends nothing if it is
- * there.
+ * Calls one of n8n's deduplication helpers for a database row of its own. n8n reads, changes and writes back one row for
+ * all that a node has processed, so two executions can both find a key new. Only the INSERT of a row decides. n8n names the
+ * row by the node's ID, which it reads before its first `await` (n8n/src/deduplication/deduplication-helper.ts). If it read
+ * the ID later, all rows would be one: `Claims` asks for a row that nobody writes, and sends nothing if it is there.
  * @throws Failure if n8n has no such helper
  */
 export async function withRow<T>(
 	context: ClaimContext,
 	row: string,
-	ask: (helpers: Deduplication) => Promise<T> | undefined,
+	ask: (helpers: Helpers) => Promise<T> | undefined,
 ): Promise<T> {
 	const { node } = context.getExecuteData();
 	const { id } = node;
@@ -48,7 +40,7 @@ export async function withRow<T>(
 	let result: Promise<T> | undefined;
 	try {
 		// n8n's types offer them in some contexts only.
-		result = ask(context.helpers as Deduplication);
+		result = ask(context.helpers as Helpers);
 	} finally {
 		node.id = id;
 	}

@@ -72,7 +72,6 @@ export const FAILURES = {
 		'The service redirected the request (HTTP {status}{page})',
 		"To keep the key safe, the node does not follow redirects. The credential's Base URL must be the final address of the service.",
 	],
-
 	'service.unexpectedStatus': ['Expected HTTP 200, got {status}', CHECK_CONNECTION],
 
 	'response.empty': ['The service sent an empty response', LATER],
@@ -96,7 +95,7 @@ export const FAILURES = {
 		'Fix the earlier item, or set On Error to Continue.',
 	],
 	'write.repeated': [
-		'Item {buyer} is for the same upgrade, so this one was not sent',
+		'This item is for the same upgrade as item {buyer}, so it was not sent',
 		'Both have the same email and plan, and each would bill. For two purchases, give each a Send Once Key of its own, or switch on Allow Repeated Upgrades in Options. Nothing was sent for this item.',
 	],
 	'write.tooMany': [
@@ -107,13 +106,17 @@ export const FAILURES = {
 		'Nothing was sent, because this n8n does not protect against sending twice',
 		'This n8n differs from the versions that the node was tested with. Please report it to the maintainers of this node.',
 	],
+	'write.errorOutput': [
+		'Nothing was sent, because this tool has an error output',
+		"n8n does not pass on what such a tool returns, so the agent might send the request again. Remove onError from the tool in the workflow's JSON.",
+	],
 	'key.notClaimed': [
 		'Nothing was sent, because n8n could not store the Send Once Key',
-		"The key is unused. Send Once Key needs a saved workflow, and a database that n8n can write: neither full nor read-only. In a tool, it needs version 3 of n8n's AI Agent.",
+		"Send the item again with the same key when n8n can store it. Its database must be neither full nor read-only. In a tool, the key needs version 3 of n8n's AI Agent.",
 	],
 	'key.claimed': [
 		'This Send Once Key was used before, so nothing was sent now',
-		'The first request with this key may be under way, carried out or on hold, or may be another request. Find out which. If nothing was carried out, send the item with a new key, such as one that ends in -2.',
+		"The first request with this key may be under way, carried out or on hold, or may be another request. Find out which. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
 	],
 
 	'network.hostUnknown': [
@@ -160,13 +163,13 @@ export const FAILURES = {
 		"The credential's Private Key can't be used",
 		'It is empty, or has spaces, line breaks or other characters that a key cannot contain. Paste it again. Nothing was sent.',
 	],
-
 	'credential.unreadable': [
 		'n8n could not read the credential',
 		'Check that the credential exists, and try again. Nothing was sent.',
 	],
 
 	'parameter.empty': ["'{field}' is empty", 'Enter a value, or check its expression.'],
+	'parameter.notEvaluated': ["'{field}' could not be evaluated", CHECK_EXPRESSION],
 	'parameter.notAnId': [
 		"'{field}' is not an ID",
 		'An ID is neither "." nor "..", and has no line breaks or other control characters. Check its expression.',

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { Failure, type FailureId } from './failure';
+import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { exactString, isObject, isPlain, parseJson, throughJson } from './json';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
@@ -132,7 +132,13 @@ export class ParameterReader {
 
 	private read(name: string): unknown {
 		const field = this.fieldAt(name);
-		return field && this.evaluate(name, field.default ?? null);
+		try {
+			return field && this.evaluate(name, field.default ?? null);
+		} catch (error) {
+			// n8n's expression engine can't return a function, for example.
+			if (isErrorOfN8n(error)) throw error;
+			return this.reject('notEvaluated', name);
+		}
 	}
 
 	/** Checks whether the user has left the field empty; an expression without a value is not empty. */

@@ -160,7 +160,7 @@ const ROWS: Row[] = [
 		outcome: 'refused',
 		message: 'Nothing was sent, because n8n could not store the Send Once Key',
 		description:
-			"Nothing was done. The key is unused. Send Once Key needs a saved workflow, and a database that n8n can write: neither full nor read-only. In a tool, it needs version 3 of n8n's AI Agent.",
+			"Nothing was done. Send the item again with the same key when n8n can store it. Its database must be neither full nor read-only. In a tool, the key needs version 3 of n8n's AI Agent.",
 	},
 ];
 
@@ -213,7 +213,7 @@ describe('a Send Once Key', () => {
 		expect(error).toMatchObject({
 			message: 'This Send Once Key was used before, so nothing was sent now',
 			description:
-				'The first request with this key may be under way, carried out or on hold, or may be another request. Find out which. If nothing was carried out, send the item with a new key, such as one that ends in -2.',
+				"The first request with this key may be under way, carried out or on hold, or may be another request. Find out which. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
 		});
 		expect(requests).toHaveLength(1);
 	});

@@ -186,8 +186,8 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 		items: items.map((item, index) => valuesOf(execution, item, index)),
 		node: {
 			...settings,
-			// Of a tool that n8n runs as a node, the agent gets nothing with an error output, and nothing more after a stop.
-			...(entry === 'toolNode' && { onError: undefined }),
+			// After a stop, the agent would call no other tool.
+			...(entry === 'toolNode' && settings.onError === 'stopWorkflow' && { onError: undefined }),
 			...{ id: `node-${execution.node}`, waitBetweenTries: 1 },
 		} as EngineRun['node'],
 		byExecute: entry === 'execute',

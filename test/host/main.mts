@@ -33,7 +33,7 @@ const flags = [
 	'--maxWorkers=2',
 	...ignored.map((name) => `--testPathIgnorePatterns=/test/host/${name}\\.test`),
 ];
-const { status } = spawnSync(process.execPath, [jest, ...flags, ...args], {
+const { status } = spawnSync(process.execPath, [jest, ...args, ...flags], {
 	cwd: projectRoot,
 	env: { ...process.env, TESTED_N8N: host, ...(tarball && { TESTED_PACKAGE: resolve(tarball) }) },
 	stdio: 'inherit',

@@ -57,6 +57,7 @@ export async function runItems(
 		evaluate: (index) => (name, fallback, options) =>
 			this.getNodeParameter(name, index, fallback, options),
 	});
+	refuseErrorOutput(run);
 	try {
 		await runAll(run, indexes, outputs);
 	} catch (error) {
@@ -219,6 +220,17 @@ function refuseTooMany({ operation, parameters }: NodeRun, items: number): void 
 	const most = operation.maxItems ? parameters(0).count(operation.maxItems) : Infinity;
 	if (items <= most) return;
 	throw new Failure('write.tooMany', { items, most }, { mayHaveHappened: false, isSetting: true });
+}
+
+/**
+ * Refuses to write as a tool with an error output, which only a workflow's JSON can have: n8n drops what such a tool
+ * returns, but not what it throws (`handleNodeErrorOutput` of n8n-core's workflow-execute.ts).
+ * @throws NodeOperationError
+ */
+function refuseErrorOutput({ node, journal }: NodeRun): void {
+	if (!journal || !isTool(node) || node.onError !== 'continueErrorOutput') return;
+	const facts = { mayHaveHappened: false, isSetting: true };
+	throw toNodeError(node, new Failure('write.errorOutput', {}, facts));
 }
 
 /** Before a run, a node's description can't show a notice for this setting. */
