@@ -17,7 +17,7 @@ export interface Bench {
 
 const secretHeader = { name: 'X-Webhook-Secret', value: 'secret' };
 
-/** @param latency milliseconds until the service answers */
+/** @param latency milliseconds until the service responds */
 async function access({ instance, service }: Bench, latency: number) {
 	const baseUrl = service.baseUrl(latency);
 	const credentials = await instance.credential({
@@ -238,7 +238,7 @@ export async function triggers(
 		async () => await deliver(instance, own, '/webhook'),
 		async () => await deliver(instance, webhook, ''),
 	);
-	const row = `Answer and execute ${events} events${title}`;
+	const row = `Respond to and execute ${events} events${title}`;
 	return { title: row, unit: 'per second', ours: ours!, theirs, ...more };
 }
 

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 
-/** A service with fixed answers. It runs in another thread, so that it takes no time of the measured process. */
+/** A service with fixed responses. It runs in another thread, so that it takes no time of the measured process. */
 export interface Service {
-	/** Returns a base URL whose answers take so many milliseconds. */
+	/** Returns a base URL whose responses take so many milliseconds. */
 	baseUrl(latency: number): string;
 	close(): Promise<void>;
 }

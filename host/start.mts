@@ -40,7 +40,7 @@ const help = `Starts n8n with the Resume Management nodes, and a sandbox of the 
   --watch                  follow changes of the sources, with data of its own (npm run dev)
   --help                   show this text
 
-The first start installs n8n, about 2 GB beside the 1.3 GB of npm ci, and takes some minutes. Ctrl-C stops both.`;
+The first start installs n8n, about 2.2 GB beside the 1 GB of npm ci, and takes some minutes. Ctrl-C stops both.`;
 
 /** Runs n8n and the sandbox until `signal` aborts. */
 async function run(signal: AbortSignal): Promise<void> {

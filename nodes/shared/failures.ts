@@ -32,7 +32,7 @@ export const FAILURES = {
 	'service.error': [REPORTED, `${CHECK_ITEM}{code}`],
 	'service.paymentFailed': [
 		REPORTED,
-		'The payment provider reported a failure. Contact your account manager before you send this upgrade again.',
+		"The service's payment provider reported a failure. Contact your account manager before you send this upgrade again.",
 	],
 	'service.wrongPlan': [REPORTED, 'Use the plan ID exactly as your account manager supplied it.'],
 	'service.unauthorized': [
@@ -88,7 +88,7 @@ export const FAILURES = {
 
 	'write.unconfirmed': [
 		'The service did not confirm the request: {reason}',
-		'A success has the status "success" and the requested result. If this keeps happening, contact your account manager.',
+		'The service confirms a request with the status "success" and the requested plan or token. If this keeps happening, contact your account manager.',
 	],
 	'write.stopped': [
 		'Not sent, because an earlier item failed: {reason}',
@@ -103,8 +103,8 @@ export const FAILURES = {
 		'Each item bills. If all of them are meant, raise Max Upgrades in Options. Nothing was sent.',
 	],
 	'write.unguarded': [
-		'Nothing was sent, because this n8n does not protect against sending twice',
-		'This n8n differs from the versions that the node was tested with. Please report it to the maintainers of this node.',
+		'Nothing was sent, because the node does not support writes in this version of n8n',
+		"The node can't recognize a retry in it, and could send the request twice. Please report the version to the maintainers of this node.",
 	],
 	'write.errorOutput': [
 		'Nothing was sent, because this tool has an error output',
@@ -140,7 +140,7 @@ export const FAILURES = {
 		"[Try again later.] If the service needs longer, set a longer Timeout in Request Options, on the node's Settings tab. If it happens often, ask your account manager.",
 	],
 	'network.garbled': [
-		'The response of {host} could not be read',
+		'The response from {host} could not be read',
 		'It is not valid HTTP, or its compression is damaged. Check for a proxy between n8n and {host}. [Then try again.]',
 	],
 	'network.cancelled': ['The execution was cancelled before {host} responded', RUN_AGAIN],
@@ -172,7 +172,7 @@ export const FAILURES = {
 	'parameter.notEvaluated': ["'{field}' could not be evaluated", CHECK_EXPRESSION],
 	'parameter.notAnId': [
 		"'{field}' is not an ID",
-		'An ID is neither "." nor "..", and has no line breaks or other control characters. Check its expression.',
+		'Check its expression. An ID is neither "." nor "..", and has no line breaks or other control characters.',
 	],
 	'parameter.notAnEmail': [
 		"'{field}' is not an email address",
@@ -180,11 +180,11 @@ export const FAILURES = {
 	],
 	'parameter.notText': [
 		"'{field}' must be text or a number",
-		'Check its expression: it may need the name of a property at its end.',
+		'Check its expression: it may give an object or a list. Add the name of a property at its end.',
 	],
 	'parameter.digitsLost': [
 		"'{field}' holds a number that JavaScript rounds",
-		'JavaScript keeps at most 16 digits of a number. Enter it as text, in quotes. An expression must read it from a source that holds it as text.',
+		'JavaScript keeps at most 16 digits of a number. Enter the number as text, in quotes. If an expression reads it, its source must hold it as text.',
 	],
 	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
 	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
@@ -249,7 +249,7 @@ export const FAILURES = {
 	],
 	'list.sameId': [
 		'Different records of one page have the same ID',
-		"Pages of such a list can't be put together. Remove Pagination to get the response to one request, and ask your account manager which property identifies a record.",
+		"The node can't combine pages if two records have the same ID. Remove Pagination to get the response to one request, and ask your account manager which property identifies a record.",
 	],
 	'list.noCursor': [
 		"The response has no cursor at '{path}'",
@@ -272,8 +272,8 @@ export const FAILURES = {
 		'It is neither an http nor an https address, or longer than 8,192 characters. Ask your account manager.',
 	],
 	'file.linkHoldsKey': [
-		"The file's link holds a secret of the credential, and was not followed, to keep the secret safe",
-		'Ask your account manager for links without it.',
+		"The file's link holds a secret of the credential",
+		'To keep the secret safe, the node did not follow the link. Ask your account manager for links without it.',
 	],
 	'file.redirects': [
 		"The file's host redirected the request too often",
@@ -284,8 +284,8 @@ export const FAILURES = {
 		'The link may have expired. Try again later. If this keeps happening, ask your account manager.',
 	],
 	'file.holdsSecret': [
-		'The file holds a secret of the credential, and was not stored, to keep the secret safe',
-		'Ask your account manager for files without it.',
+		'The file holds a secret of the credential',
+		'To keep the secret safe, the node did not store the file. Ask your account manager for files without it.',
 	],
 	'file.notStored': [
 		"The file could not be put into n8n's binary store",
@@ -302,7 +302,7 @@ export const FAILURES = {
 	],
 	'user.withoutId': [
 		'The user with this email address has no ID in the list',
-		"The user has none of the properties {properties}, or several with different IDs, or an ID that can't be sent. Switch User to By ID, and enter the ID. Nothing but the list was requested for this item.",
+		"The user has none of the properties {properties}, or several with different IDs, or an ID that can't be part of a path. Switch User to By ID, and enter the ID. Nothing but the list was requested for this item.",
 	],
 	'user.listUnreadable': [
 		'The list of users could not be read: {reason}',
@@ -322,7 +322,7 @@ export const FAILURES = {
 		'The response has the properties: {names}. Switch this field to By ID, and enter the ID.',
 	],
 	'picker.withoutIds': [
-		'The {list} that the service returned have no ID to pick them by',
+		'The {list} in the response have no ID',
 		'They have none of the properties {properties}, or several with different IDs. The first record has the properties: {names}. Switch this field to By ID, and enter the ID.',
 	],
 } satisfies Record<string, [message: string, description: string]>;

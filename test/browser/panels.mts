@@ -72,7 +72,7 @@ describe("the node's panel", () => {
 		const message = output().getByTestId('node-error-message');
 		await message.getByText('The service reported: stripe error (plan-upgrade-1)').waitFor();
 		const description = output().getByTestId('node-error-description');
-		await description.getByText('The payment provider reported a failure.').waitFor();
+		await description.getByText("The service's payment provider reported a failure.").waitFor();
 		await renewScreenshot(panel(), 'failed-upgrade');
 	});
 

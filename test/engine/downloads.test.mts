@@ -141,8 +141,7 @@ test.each<[string, message: string, sentAs: Headers[]]>([
 	}
 });
 
-const HELD =
-	'The file holds a secret of the credential, and was not stored, to keep the secret safe';
+const HELD = 'The file holds a secret of the credential';
 const SECRET_TEXT = `The key is ${PRIVATE_KEY}`;
 const SECRET_BASE64 = btoa(SECRET_TEXT.padEnd(200)).replace(/.{9}/g, '$&\n');
 test.each<[string, () => Answer]>([
@@ -176,8 +175,7 @@ test.each([
 });
 
 const NOT_FOLLOWED = "The file's link can't be followed";
-const SECRET =
-	"The file's link holds a secret of the credential, and was not followed, to keep the secret safe";
+const SECRET = "The file's link holds a secret of the credential";
 const NO_TLS = "No secure connection to the file's host could be made";
 const not200 = (status: number) => `Expected HTTP 200, got ${status}`;
 const at = (Location: string) => () => http(302, { Location });

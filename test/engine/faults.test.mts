@@ -30,7 +30,7 @@ const odd = (message: string) => ({ ...all(1, message), write: unknown(message) 
 
 const LOST = 'The connection to the service was lost before the response was complete';
 const TIMEOUT = 'No response from the service in time';
-const GARBLED = 'The response of the service could not be read';
+const GARBLED = 'The response from the service could not be read';
 const NO_TLS = 'No secure connection to the service could be made';
 const TOO_MANY = 'The service received too many requests';
 const AWAY = 'The service is not available';

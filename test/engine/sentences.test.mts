@@ -71,7 +71,7 @@ const ROWS: Row[] = [
 		outcome: 'held',
 		message: 'The service reported: stripe error (plan-upgrade-1)',
 		description:
-			'The payment provider reported a failure. Contact your account manager before you send this upgrade again.',
+			"The service's payment provider reported a failure. Contact your account manager before you send this upgrade again.",
 	},
 	{
 		name: 'an error with HTTP 500',
@@ -114,7 +114,7 @@ const ROWS: Row[] = [
 		outcome: 'unknown',
 		message:
 			'Outcome unknown: The service did not confirm the request: its subscription is not of the requested plan',
-		description: `${FIND_OUT} A success has the status "success" and the requested result. ${KEEPS} The response has the properties: status, data.`,
+		description: `${FIND_OUT} The service confirms a request with the status "success" and the requested plan or token. ${KEEPS} The response has the properties: status, data.`,
 	},
 	{
 		name: 'a lost connection',
