@@ -103,7 +103,7 @@ test.each<[user: object, name: string, value: string]>([
 });
 
 const KEY_BACK = { status: 'error', errorCode: 'E-1', errorMessage: `bad key ${PRIVATE_KEY}` };
-const WITHOUT_IDS = 'The users that the service returned have no ID to pick them by';
+const WITHOUT_IDS = 'The users in the response have no ID';
 const BY_ID =
 	'The response has the properties: status. Switch this field to By ID, and enter the ID.';
 test.each<[string, unknown, message: string, description: string, httpCode?: string]>([
