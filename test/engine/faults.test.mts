@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { download, upgrade, userGet } from '../support/parameters.mts';
 import { http, json, startRawServer } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
+import { PAUSE, useTimers } from '../support/timers.mts';
 
 /** The faults of a network, for a read, a write and a download: how many requests are sent, and the error's message. */
 
@@ -46,19 +47,30 @@ const changed =
 	(from: string | RegExp, to: string): Answer =>
 	(success) =>
 		success.replace(from, to);
-const stalls: Answer = (success, socket) => void socket.write(success.slice(0, -5));
+const { expire } = useTimers();
+/** Waits until the client has given up: its time limits expire again and again. */
+const waits = (socket: Socket) => {
+	const timer = setInterval(expire, 5);
+	socket.on('close', () => clearInterval(timer));
+};
+const stalls: Answer = (success, socket) => {
+	socket.write(success.slice(0, -5));
+	waits(socket);
+};
 const drips: Answer = (success, socket) => {
 	let sent = 0;
 	const timer = setInterval(() => {
-		if (socket.destroyed || sent >= success.length) clearInterval(timer);
-		else socket.write(success[sent++]!);
-	}, 40);
+		socket.write(success[sent++]!);
+		// All of it would come later.
+		if (sent === 20) expire();
+	}, 2);
+	socket.on('close', () => clearInterval(timer));
 };
 const later = (seconds: string) => always(http(429, { 'Retry-After': seconds }));
 /** The clock of this service is years ahead. */
 const DATES = {
 	Date: 'Tue, 01 Jan 2041 00:00:00 GMT',
-	'Retry-After': 'Tue, 01 Jan 2041 00:00:01 GMT',
+	'Retry-After': `Tue, 01 Jan 2041 00:00:${PAUSE} GMT`,
 };
 
 /** Nothing tells such a file from a short one. */
@@ -74,14 +86,13 @@ const noContent = always('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n')
 const elsewhere = always(http(302, { Location: 'http://127.0.0.1:1/elsewhere' }));
 const unavailable = always(http(503, {}));
 
-/** The default timeout is long. Silence needs a short one. */
-const faults: Array<[name: string, Outcomes, Answer, timeout?: number]> = [
+const faults: Array<[name: string, Outcomes, Answer]> = [
 	['reset before the answer', transient(LOST), reset],
 	['open after the answer', all(1, 'success'), (success, socket) => void socket.write(success)],
 	['half a body', transient(LOST), (success) => success.slice(0, -5)],
-	['a body that stalls', transient(TIMEOUT), stalls, 400],
-	['silence', transient(TIMEOUT), () => {}, 400],
-	['an answer that drips, slower than the timeout', transient(TIMEOUT), drips, 400],
+	['a body that stalls', transient(TIMEOUT), stalls],
+	['silence', transient(TIMEOUT), (_, socket) => waits(socket)],
+	['an answer that drips, slower than the timeout', transient(TIMEOUT), drips],
 	['a Content-Length that is too short', CUT_SHORT, changed(/Length: \d+/, 'Length: 4')],
 	['invalid gzip', transient(GARBLED), inGzip],
 	['bytes that are not HTTP', transient(GARBLED), always('SSH-2.0-OpenSSH_9.2\r\n')],
@@ -91,8 +102,7 @@ const faults: Array<[name: string, Outcomes, Answer, timeout?: number]> = [
 	['401', REFUSED, always(http(401, {}))],
 	['499', odd('The service rejected the request'), always(http(499, {}))],
 	['429', all(3, TOO_MANY), always(http(429, {}))],
-	// The pause takes nothing from the time of the next attempt.
-	['429 with Retry-After, then a success', all(2, 'success'), once(later('1')), 800],
+	['429 with Retry-After, then a success', all(2, 'success'), once(later(PAUSE))],
 	['429 with a date, then a success', all(2, 'success'), once(always(http(429, DATES)))],
 	['429 with Retry-After beyond all timeouts', all(1, TOO_MANY), later('86400')],
 	['500', transient('The service had an internal error'), always(http(500, {}))],
@@ -112,26 +122,24 @@ const service = useRawService(
 // Pauses between attempts are drawn between none and a bound.
 beforeAll(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
 
-async function run(kind: Kind, timeout: number, baseUrl = service.credential().baseUrl) {
+async function run(kind: Kind, baseUrl = service.credential().baseUrl) {
 	const { parameters } = OPERATIONS[kind];
-	const result = await service.run(
-		{ ...parameters, requestOptions: { timeout } },
-		{ credential: { ...service.credential(), baseUrl, webhookSecret: 'webhook-secret' } },
-	);
+	const credential = { ...service.credential(), baseUrl, webhookSecret: 'webhook-secret' };
+	const result = await service.run(parameters, { credential });
 	const seen = JSON.stringify(result.run) + JSON.stringify(result.error ?? '') + result.log;
 	expect(seen).not.toMatch(`${PRIVATE_KEY}|webhook-secret`);
 	return result.error?.message ?? 'success';
 }
 
 const KINDS = Object.keys(OPERATIONS) as Kind[];
-const rows = faults.flatMap(([name, outcomes, fault, timeout = 5_000]) =>
-	KINDS.map((kind) => ({ name, kind, expected: outcomes[kind], fault, timeout })),
+const rows = faults.flatMap(([name, outcomes, fault]) =>
+	KINDS.map((kind) => ({ name, kind, expected: outcomes[kind], fault })),
 );
 
-test.each(rows)('$name: $kind', async ({ kind, expected, fault, timeout }) => {
+test.each(rows)('$name: $kind', async ({ kind, expected, fault }) => {
 	answer = fault;
 	({ success } = OPERATIONS[kind]);
-	const message = await run(kind, timeout);
+	const message = await run(kind);
 	expect([service.requests.length, message.slice(0, expected[1].length)]).toEqual(expected);
 });
 
@@ -146,7 +154,7 @@ test.each<[fault: string, message: string, baseUrl: string]>([
 	const port = { tls: secure.port, plain }[baseUrl];
 	for (const kind of KINDS) {
 		const url = port ? `https://127.0.0.1:${port}` : baseUrl;
-		expect(await run(kind, 5_000, `${url}/v1`)).toBe(message);
+		expect(await run(kind, `${url}/v1`)).toBe(message);
 	}
 	await secure.close();
 	expect([...secure.requests, ...service.requests]).toEqual([]);
