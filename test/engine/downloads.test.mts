@@ -221,7 +221,7 @@ test.each<[string, number, Headers, messages: string[]]>([
 	['an error', 500, {}, ['The service had an internal error (HTTP 500)', NO_FILE]],
 ])('%s without an end is not read to its end', async (_, status, headers, messages) => {
 	for (const [index, message] of messages.entries()) {
-		hosted = unfinished(status, headers, ' '.repeat(33 * MEGABYTE));
+		hosted = unfinished(status, headers, ' '.repeat(17 * MEGABYTE));
 		answer = index === 0 ? hosted : linked();
 		expect(failed(await download())).toBe(message);
 		await closed;

@@ -42,11 +42,11 @@ function hiddenFields(
 		const { show = {}, hide = {} } = entry.displayOptions ?? {};
 		const { resource: [resource] = [], operation: [operation] = [] } = show;
 		const own = (resource ? { resource, operation } : chosen) as INodeParameters;
-		const selectors = [...Object.keys(show), ...Object.keys(hide)];
+		const selectors = [...Object.keys(show), ...Object.keys(hide)].filter(
+			(selector) => !CHOSEN.includes(selector) && !NEVER_SENT.includes(entry.name),
+		);
 		return [
-			...selectors
-				.filter((selector) => !CHOSEN.includes(selector) && !NEVER_SENT.includes(entry.name))
-				.map((selector) => ({ path: inner, field: entry, selector, chosen: own })),
+			...selectors.map((selector) => ({ path: inner, field: entry, selector, chosen: own })),
 			...hiddenFields((entry.options ?? []).filter(isEntry), inner, own),
 		];
 	});
@@ -65,10 +65,8 @@ test.each(['resumeManagement', 'resumeManagementTrigger'])(
 		for (const { path, field, selector, chosen } of hidden) {
 			const value = sampleOf(field);
 			// A selector stands beside its field.
-			const beside = { [path.at(-1)!]: value, [selector]: '={{ $json.chosen }}' };
-			const nested = path
-				.slice(0, -1)
-				.reduceRight<object>((inner, one) => ({ [one]: inner }), beside);
+			const beside = { [path.pop()!]: value, [selector]: '={{ $json.chosen }}' };
+			const nested = path.reduceRight<object>((inner, one) => ({ [one]: inner }), beside);
 			const given = { ...chosen, ...nested } as INodeParameters;
 			for (const type of [name, `${name}Tool`]) {
 				const nodeType = { ...description, name: type };

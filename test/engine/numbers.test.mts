@@ -12,20 +12,9 @@ const { requests, run } = useRawService((_, socket) => {
 });
 beforeEach(() => void (contentType = 'application/json'));
 
-test.each([
-	['-9007199254740993', '-9007199254740993'],
-	['0.12345678901234567', '0.12345678901234567'],
-	['1e400', '1e400'],
-	['9007199254740991', 9007199254740991],
-	['1.50', 1.5],
-	['1e2', 100],
-	['6.02214076e+23', 6.02214076e23],
-	['1e+21', 1e21],
-	['0.30000000000000004', 0.30000000000000004],
-	['-0.0', -0],
-])('%s in an answer is %j in the item', async (written, read) => {
-	answer = `{"status":"success","data":{"text":"\\"${written}\\\\","id":${written}}}`;
-	expect((await run(userGet('1'))).items).toEqual([{ id: read, text: `"${written}\\` }]);
+test('a number that JavaScript would round is text with its digits', async () => {
+	answer = '{"status":"success","data":{"a":-9007199254740993,"b":1.50,"c":1e400}}';
+	expect((await run(userGet('1'))).items).toEqual([{ a: '-9007199254740993', b: 1.5, c: '1e400' }]);
 });
 
 test('a cursor keeps its digits', async () => {

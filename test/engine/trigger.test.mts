@@ -64,11 +64,9 @@ test.each<[id: string, label: string, name: string, values: unknown[], way?: str
 				description: expect.stringMatching(UNTIL_THEN) as string,
 				context: { failureId: `parameter.${id}` },
 			});
-			for (const delivery of [genuine(way), { body, headers: {} }]) {
-				const { status, body, items, log } = await trigger.receive(delivery);
-				expect([status, body.errorCode, items]).toEqual([500, 'misconfigured', undefined]);
-				expect(log).toContain(String(body.errorMessage));
-			}
+			const { status, body, items, log } = await trigger.receive(genuine(way));
+			expect([status, body.errorCode, items]).toEqual([500, 'misconfigured', undefined]);
+			expect(log).toContain(String(body.errorMessage));
 		}
 	},
 );
@@ -117,15 +115,11 @@ test.each([key, secret, older, older.slice('whsec_'.length)])(
 		expect(all).toMatch(/"authentication":"Bearer [^"]*\[hidden\]/);
 		const none = await shown({ ...byHeader, events: ['resumeSectionSaved'] }, delivery);
 		expect(none).toContain('started nothing for the event');
-		expect((all + none).toLowerCase()).not.toContain(text.toLowerCase());
+		const asName = await shown({ ...byHeader, headerName: text }, { body, headers: {} });
+		expect(asName).toMatch(/The header .*\[hidden\] is missing\./);
+		expect((all + none + asName).toLowerCase()).not.toContain(text.toLowerCase());
 	},
 );
-
-test('a secret that was entered as the name of a header is not shown', async () => {
-	const output = await shown({ ...byHeader, headerName: secret }, { body, headers: {} });
-	expect(output).toContain('The header [hidden] is missing.');
-	expect(output).not.toContain(secret);
-});
 
 test('a secret in its own header is not shown, however short it is', async () => {
 	const parameters = { ...byHeader, ...option('includeHeaders', true) };

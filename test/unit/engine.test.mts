@@ -1,9 +1,4 @@
-import {
-	identityOfRun,
-	identityOfWrite,
-	withCancelSignal,
-	withRow,
-} from '../../nodes/shared/engine.ts';
+import { identityOfRun, identityOfWrite, withRow } from '../../nodes/shared/engine.ts';
 
 /** Safeguards for an n8n that works in another way than the versions that the nodes were tested in. */
 
@@ -43,12 +38,4 @@ test('the node has the name of a row only while the row is asked for', async () 
 	await expect(withRow(context, 'row', () => undefined)).rejects.toThrow(
 		'could not store the Send Once Key',
 	);
-});
-
-test('a context has another cancel signal, and all else of its own', () => {
-	const { signal } = new AbortController();
-	const context = { helpers: {}, getExecutionCancelSignal: () => undefined };
-	const other = withCancelSignal(context, signal);
-	expect(other.getExecutionCancelSignal()).toBe(signal);
-	expect(other.helpers).toBe(context.helpers);
 });

@@ -16,7 +16,7 @@ test('a secret is hidden in each spelling, with any text around it', () => {
 		expect(shown).not.toContain(spelled.slice(0, name.startsWith('base64') ? -6 : undefined));
 		expect(shown).toContain(HIDDEN);
 	});
-	fc.assert(property, { numRuns: 3_000 });
+	fc.assert(property, { numRuns: 1_000 });
 });
 
 test('no part of a secret is left in a text that is cut', () => {
@@ -27,26 +27,23 @@ test('no part of a secret is left in a text that is cut', () => {
 		expect(shown.length).toBeLessThanOrEqual(cut);
 		expect(shown).not.toContain(key.slice(0, 8));
 	});
-	fc.assert(property, { numRuns: 3_000 });
+	fc.assert(property, { numRuns: 1_000 });
 });
 
-test('a secret is hidden whole: outside ASCII, without its prefix, and if it starts as another', () => {
-	const secrets = secretsOf([
-		' whsec_bXVsdGlwbGU ',
-		'schl\u00fcssel',
-		'schl\u00fcssel-2',
-		undefined,
-		42,
-	]);
-	const given = JSON.parse('["whsec_bXVsdGlwbGU", "bXVsdGlwbGU", "schl\\u00fcssel-2"]') as string[];
-	expect(hideSecrets(given, secrets)).toEqual([`whsec_${HIDDEN}`, HIDDEN, HIDDEN]);
+test('a secret is hidden whole: outside ASCII, without its prefix, as a number, and if it starts as another', () => {
+	const given = [' whsec_bXVsdGlwbGU ', 'schlüssel', 'schlüssel-2', '123456789012345'];
+	const secrets = secretsOf([...given, undefined, 42]);
+	const shown = hideSecrets(['whsec_bXVsdGlwbGU', 'bXVsdGlwbGU', 'schlüssel-2'], secrets);
+	expect(shown).toEqual([`whsec_${HIDDEN}`, HIDDEN, HIDDEN]);
+	const numbers: unknown = { key: 123456789012345, other: 123 };
+	expect(hideSecrets(numbers, secrets)).toEqual({ key: HIDDEN, other: 123 });
 });
 
 test.each(['"', '\\', 'k', '\\k', 'k"', 'k+/'])(
 	'long keys of %j are hidden, and quickly',
 	(piece) => {
+		const start = process.threadCpuUsage();
 		const text = JSON.stringify({ a: ' k"\\+/k'.repeat(400), b: '\\'.repeat(400) }).repeat(100);
-		const start = performance.now();
 		for (const length of [8, 250, 4_000]) {
 			const half = piece.repeat(Math.ceil(length / 2 / piece.length));
 			for (const key of [half + half, `${half}1${half}`, `\\${half}${half}\\`]) {
@@ -58,6 +55,6 @@ test.each(['"', '\\', 'k', '\\k', 'k"', 'k+/'])(
 				hideSecrets(text, secrets);
 			}
 		}
-		expect(performance.now() - start).toBeLessThan(5_000);
+		expect(process.threadCpuUsage(start).user).toBeLessThan(5_000_000);
 	},
 );
