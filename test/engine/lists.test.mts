@@ -7,7 +7,7 @@ import { useRawService } from '../support/service.mts';
  * returns all of them, each once and in order, or an error.
  */
 
-const RUNS = Number(process.env.LISTS_RUNS ?? 200);
+const RUNS = Number(process.env.LISTS_RUNS ?? 150);
 
 /** A service whose rows are partly hidden from this account. */
 interface Service {
@@ -61,66 +61,52 @@ const stretch = (...hidden: number[]) =>
 const rows = (...hidden: number[]) =>
 	fc.array(stretch(...hidden), { maxLength: 6, size: 'max' }).map((all) => all.flat());
 
-const usual = {
+const signs = ['has_more', 'hasNext', 'next', 'nextPage', 'total'] as const;
+const places = ['data', 'users', 'data.users', 'data.people', 'people'] as const;
+
+const service: fc.Arbitrary<Service> = fc.record({
 	size: fc.integer({ min: 3, max: 7 }),
 	largest: fc.constantFrom(0, 4, 100),
 	firstPage: fc.constantFrom(0, 1),
 	lastCursor: fc.constantFrom(null, '', undefined),
 	id: fc.constantFrom('id', '_id', 'userId', 'User-ID', undefined),
 	stamped: fc.boolean(),
-} as const;
-const signs = ['has_more', 'hasNext', 'next', 'nextPage', 'total'] as const;
-const places = ['data', 'users', 'data.users', 'data.people', 'people'] as const;
-const limit = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 30 }));
+	kind: fc.constantFrom('page', 'offset', 'cursor', 'whole'),
+	rows: rows(0, 0, 0, 1, 6),
+	beyond: fc.constantFrom('empty', 'last page'),
+	cursors: fc.constantFrom('plain', 'plain', 'stuck', 'stamped'),
+	sign: fc.constantFrom(...signs, 'rows'),
+	place: fc.constantFrom(...places),
+	beside: fc.constantFrom('none', 'none', 'empty', 'filled', 'later'),
+});
+const settings: fc.Arbitrary<Settings> = fc.record({
+	mode: fc.constantFrom('pageNumber', 'offset', 'cursor', undefined),
+	knowsParameter: fc.boolean(),
+	knowsCursorPath: fc.boolean(),
+	size: fc.constantFrom('none', 'known', 'unknown'),
+	pageSize: fc.integer({ min: 3, max: 7 }),
+	itemsPath: fc.boolean(),
+	limit: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 30 })),
+});
 
 /** Services that say whether they have more, each read with any settings. */
-const telling = fc.tuple(
-	fc.record<Service>({
-		...usual,
-		kind: fc.constantFrom('page', 'offset', 'cursor', 'whole'),
-		rows: rows(0, 0, 0, 1, 6),
-		beyond: fc.constantFrom('empty', 'last page'),
-		cursors: fc.constantFrom('plain', 'plain', 'stuck', 'stamped'),
-		sign: fc.constantFrom(...signs, 'rows'),
-		place: fc.constantFrom(...places),
-		beside: fc.constantFrom('none', 'none', 'empty', 'filled', 'later'),
-	}),
-	fc.record<Settings>({
-		mode: fc.constantFrom('pageNumber', 'offset', 'cursor', undefined),
-		knowsParameter: fc.boolean(),
-		knowsCursorPath: fc.boolean(),
-		size: fc.constantFrom('none', 'known', 'unknown'),
-		pageSize: fc.integer({ min: 3, max: 7 }),
-		itemsPath: fc.boolean(),
-		limit,
-	}),
-);
+const telling = fc.tuple(service, settings);
 
 /** Services that may say nothing, read with the settings that are right for them. */
-const rightlyRead = fc.constantFrom('whole', 'page', 'offset', 'cursor').chain((kind) =>
-	fc.tuple(
-		fc.record<Service>({
-			...usual,
-			kind: fc.constant(kind),
-			// An empty page is the end, except by cursor. By offset, hidden rows are not counted.
-			rows: rows(...{ whole: [0, 6], page: [0, 1], offset: [0], cursor: [0, 1, 6] }[kind]),
-			beyond: fc.constant('empty'),
-			cursors: fc.constant('plain'),
-			sign: fc.constantFrom('none', ...(kind === 'cursor' ? ['has_more' as const] : signs)),
-			place: kind === 'cursor' ? fc.constantFrom(...places) : fc.constantFrom('answer', ...places),
-			beside: fc.constantFrom('none', 'empty', 'filled', 'later'),
-		}),
-		fc.record<Settings>({
-			mode: fc.constant(MODES[kind]),
-			knowsParameter: fc.constant(true),
-			knowsCursorPath: fc.constant(true),
-			size: fc.constantFrom('none', 'known', 'unknown'),
-			pageSize: fc.integer({ min: 3, max: 7 }),
-			itemsPath: fc.constant(true),
-			limit,
-		}),
-	),
-);
+const rightlyRead = fc.constantFrom('whole', 'page', 'offset', 'cursor').chain((kind) => {
+	const own = fc.record({
+		// An empty page is the end, except by cursor. By offset, hidden rows are not counted.
+		rows: rows(...{ whole: [0, 6], page: [0, 1], offset: [0], cursor: [0, 1, 6] }[kind]),
+		sign: fc.constantFrom('none', ...(kind === 'cursor' ? ['has_more' as const] : signs)),
+		place: kind === 'cursor' ? fc.constantFrom(...places) : fc.constantFrom('answer', ...places),
+	});
+	const fixed = { kind, beyond: 'empty', cursors: 'plain' } as const;
+	const right = { mode: MODES[kind], knowsParameter: true, knowsCursorPath: true, itemsPath: true };
+	return fc.tuple(service, settings, own).map(([one, by, more]): [Service, Settings] => [
+		{ ...one, ...fixed, ...more },
+		{ ...by, ...right },
+	]);
+});
 
 function recordsOf({ rows, id }: Service): object[] {
 	const shown = [...rows.keys()].filter((n) => rows[n] === 'shown');
@@ -134,14 +120,11 @@ function answerTo(one: Service, query: URLSearchParams, count: number): unknown 
 	const [start, end] = windowOf(one, query, size);
 	const visible = (rows: Service['rows']) => rows.filter((row) => row === 'shown').length;
 	const before = visible(one.rows.slice(0, start));
-	const records = recordsOf(one).slice(before, before + visible(one.rows.slice(start, end)));
 	const stamp = one.stamped && one.id ? { sent: count } : {};
-	return inPlace(
-		one,
-		records.map((record) => ({ ...record, ...stamp })),
-		signsOf(one, end, count),
-		count,
-	);
+	const records = recordsOf(one)
+		.slice(before, before + visible(one.rows.slice(start, end)))
+		.map((record) => ({ ...record, ...stamp }));
+	return inPlace(one, records, signsOf(one, end, count), count);
 }
 
 function windowOf(one: Service, query: URLSearchParams, size: number): [number, number] {

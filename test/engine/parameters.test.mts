@@ -39,8 +39,9 @@ const everyBody = (body: string) =>
 		...operation,
 		...json(body),
 	}));
+const keyed = (sendOnceKey: string) => ({ ...upgrade, sendOnceKey });
 const field = (value: string) => ({ ...getToken, ...bodyField('v', value) });
-const UNDECIDED = ['{{ $json.missing }}', '{{ "false" }}', '{{ null }}', '{{ 0 }}', '{{ "" }}'];
+const UNDECIDED = ['={{ $json.no }}', '={{ "false" }}', '={{ null }}', '={{ 0 }}', '={{ "" }}'];
 const OWN_EMAIL = { ...getToken, email: 'a@example.com', ...bodyField('email', 'b@example.com') };
 
 const REFUSED: Record<string, INodeParameters[]> = {
@@ -57,19 +58,12 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	"'Cursor Path' is empty": [listOf({ parameterName: 'after', mode: 'cursor' })],
 	"'Plan ID' is empty": [{ ...upgrade, planId: ' ' }],
 	"'Plan ID' holds a number that JavaScript rounds": [{ ...upgrade, planId: lost }],
-	"'Send Once Key' holds a number that JavaScript rounds": [{ ...upgrade, sendOnceKey: lost }],
-	"'Send Once Key' is empty": ['={{ $json.missing }}', '={{ "" }}'].map((sendOnceKey) => ({
-		...upgrade,
-		sendOnceKey,
-	})),
-	"'Preview' is neither true nor false": UNDECIDED.map((one) => ({
-		...upgrade,
-		preview: `=${one}`,
-	})),
-	"'Allow Repeated Upgrades' is neither true nor false": UNDECIDED.map((one) => ({
-		...upgrade,
-		options: { allowRepeatedUpgrades: `=${one}` },
-	})),
+	"'Send Once Key' holds a number that JavaScript rounds": [keyed(lost)],
+	"'Send Once Key' is empty": ['={{ $json.no }}', '={{ "" }}'].map(keyed),
+	"'Preview' is neither true nor false": UNDECIDED.map((preview) => ({ ...upgrade, preview })),
+	"'Max Pages' is not a number": [listOf({ parameterName: 'p', maxPages: '={{ "many" }}' })],
+	"'Retries' is not a number": [{ ...userGet('1'), options: { retries: '={{ "x" }}' } }],
+	"'User' must be text or a number": ['={{ NaN }}', '={{ 1 / 0 }}', '={{ ["1"] }}'].map(userGet),
 	"'Query Parameters' has an entry without a name": [query('')],
 	"'Query Parameters' has two entries named 'a'": [query('a', 'b', ' a ')],
 	"'Body Fields' has an entry without a name": [{ ...create, ...bodyField(' ', 'x') }],
@@ -86,7 +80,6 @@ const REFUSED: Record<string, INodeParameters[]> = {
 		...['={{ new Date(0) }}', '={{ $now }}', '={{ [] }}', '={{ ({ toJSON: () => "text" }) }}'],
 		...['{"a": 1', '[]', '7', '{"a": 12345678901234567890'],
 	].flatMap(everyBody),
-	"'User' must be text or a number": ['={{ NaN }}', '={{ 1 / 0 }}'].map(userGet),
 	"'JSON Body' has two entries named 'email'": [
 		{ ...getToken, email: 'a@example.com', ...json('{"email": "b@example.com"}') },
 	],
@@ -141,17 +134,13 @@ test('an invalid item among upgrades stops the node before the first is billed',
 	expect(sent()).toEqual([]);
 });
 
-test.each<[fault: string, data: object, field: string]>([
-	['no version', { baseUrl: 'https://api.example.com' }, 'Base URL'],
-	['an empty key', { privateKey: '' }, 'Private Key'],
-	['a key with a line break', { privateKey: 'key\nX-Other: 1' }, 'Private Key'],
-])('a credential with %s fails each item, not the node', async (_, data, name) => {
+test('a credential that can not be used fails each item, not the node', async () => {
 	const { failures } = await run(userGet('1'), {
-		credential: { ...credential(), ...data },
+		credential: { ...credential(), privateKey: 'key\nX-Other: 1' },
 		items: [{}, {}],
 		node: { onError: 'continueErrorOutput' },
 	});
-	const message = `The credential's ${name} can't be used`;
+	const message = "The credential's Private Key can't be used";
 	expect(failures).toMatchObject([0, 1].map((item) => ({ message: `${message} [item ${item}]` })));
 	expect(sent()).toEqual([]);
 });

@@ -66,7 +66,6 @@ test("a resume has its title, and its user's ID is not taken for its own", async
 });
 
 test.each([
-	[undefined, 'No user is picked', "Pick a user in 'Resumes of User' first, or enter the resume's"],
 	[byId(''), 'No user is picked', "Pick a user in 'Resumes of User' first, or enter the resume's"],
 	[byId('..'), "'Resumes of User' is not an ID", 'Nothing was sent'],
 ])('resumes need a user to be picked first: %j', async (user, message, text) => {

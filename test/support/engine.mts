@@ -73,23 +73,21 @@ const source: INodeType = {
 };
 
 const AT_ONCE = { name: 'atOnce', type: 'boolean', default: false } as const;
+const AGENT = described('agent', [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool], AT_ONCE);
 
 /** Calls its tool with the arguments of each item, in turn or all at once, as an AI agent would. */
 const agent: INodeType = {
-	description: described('agent', [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool], AT_ONCE),
+	description: AGENT,
 	async execute(this: IExecuteFunctions) {
 		const [tool] = (await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Tool[];
-		const call = async ({ json }: INodeExecutionData, item: number) => ({
-			json: await tool!.invoke(json).then(
-				(answer) => ({ answer }),
-				(error: Error) => ({ error: error.message }),
-			),
-			pairedItem: { item },
-		});
+		const call = async ({ json }: INodeExecutionData) => {
+			const called = tool!.invoke(json).then((answer) => ({ answer }));
+			return { json: await called.catch(({ message }: Error) => ({ error: message })) };
+		};
 		const items = this.getInputData();
 		if (this.getNodeParameter('atOnce', 0)) return [await Promise.all(items.map(call))];
 		const answers: INodeExecutionData[] = [];
-		for (const [item, data] of items.entries()) answers.push(await call(data, item));
+		for (const item of items) answers.push(await call(item));
 		return [answers];
 	},
 };
@@ -100,7 +98,7 @@ interface Tool {
 
 /** Has n8n run its tool as a node for each item, as version 3 of n8n's AI Agent does. */
 const agent3: INodeType = {
-	description: described('agent3', [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool], AT_ONCE),
+	description: AGENT,
 	async execute(this: IExecuteFunctions, response?: EngineResponse) {
 		const answers = response?.actionResponses ?? [];
 		if (answers.length > 0) return [answers.map(({ data }) => ({ json: toolAnswer(data) }))];
@@ -120,20 +118,16 @@ function toolAnswer({ data, error }: ITaskData): IDataObject {
 
 /** Makes a tool of a node, as n8n does (n8n/src/tool-generation). */
 function asTool(nodeType: INodeType): INodeType {
-	const { description } = nodeType;
-	return Object.create(nodeType, {
-		description: {
-			value: { ...description, inputs: [], outputs: [NodeConnectionTypes.AiTool] },
-		},
-	}) as INodeType;
+	const outputs = [NodeConnectionTypes.AiTool];
+	const value = { ...nodeType.description, inputs: [], outputs };
+	return Object.create(nodeType, { description: { value } }) as INodeType;
 }
 
 export const nodeTypes: INodeTypes = {
 	getByName: (type) => nodeTypes.getByNameAndVersion(type),
 	getByNameAndVersion(type) {
-		if (type === 'test.source') return source;
-		if (type === 'test.agent') return agent;
-		if (type === 'test.agent3') return agent3;
+		const own = { 'test.source': source, 'test.agent': agent, 'test.agent3': agent3 }[type];
+		if (own) return own;
 		const name = type.replace(`${PACKAGE_NAME}.`, '');
 		const nodeType = loader.getNode(name.replace(/(Tool|Execute)$/, '')).type as INodeType;
 		if (!nodeType.webhook) {
@@ -153,23 +147,16 @@ export const nodeTypes: INodeTypes = {
 export class TestCredentials extends ICredentialsHelper {
 	reads = 0;
 
-	private readonly data: ICredentialDataDecryptedObject;
-
-	private readonly failingReads: number[];
-
-	constructor(data: ICredentialDataDecryptedObject, failingReads: number[] = []) {
+	constructor(
+		private readonly data: ICredentialDataDecryptedObject,
+		private readonly failingReads: number[] = [],
+	) {
 		super();
-		this.data = data;
-		this.failingReads = failingReads;
 	}
 
-	getParentTypes() {
-		return [];
-	}
+	getParentTypes = () => [];
 
-	isCredentialUsableByNode() {
-		return true;
-	}
+	isCredentialUsableByNode = () => true;
 
 	async getDecrypted(
 		...[, , , mode, executeData, , values]: Parameters<ICredentialsHelper['getDecrypted']>
@@ -200,9 +187,7 @@ export class TestCredentials extends ICredentialsHelper {
 		return await authenticate(credentials, options as IHttpRequestOptions);
 	}
 
-	async preAuthentication() {
-		return undefined;
-	}
+	preAuthentication = async () => undefined;
 
 	getCredentialsProperties(type: string): INodeProperties[] {
 		return loader.getCredential(type).type.properties;
@@ -272,13 +257,8 @@ export interface ListSearch extends Pick<EngineRun, 'parameters' | 'credential'>
 }
 
 /** Asks for a page of a resource locator's list, as n8n's editor does (n8n/src/services/dynamic-node-parameters.service.ts). */
-export async function searchList({
-	method,
-	parameters,
-	credential,
-	filter,
-	paginationToken,
-}: ListSearch): Promise<INodeListSearchResult> {
+export async function searchList(search: ListSearch): Promise<INodeListSearchResult> {
+	const { method, parameters, credential, filter, paginationToken } = search;
 	await loaded;
 	printed.length = 0;
 	const node = underTest({ parameters }, 'Temp-Node');
@@ -288,8 +268,8 @@ export async function searchList({
 		currentNodeParameters: parameters,
 	} as unknown as IWorkflowExecuteAdditionalData;
 	const context = new LoadOptionsContext(workflow, node, additionalData, '');
-	const search = (await loadNodeType('resumeManagement')).methods!.listSearch![method]!;
-	return await search.call(context, filter, paginationToken);
+	const { methods } = await loadNodeType('resumeManagement');
+	return await methods!.listSearch![method]!.call(context, filter, paginationToken);
 }
 
 type Pair = { item: number } | undefined;
@@ -307,14 +287,8 @@ async function runWorkflow(
 	const record = (...entry: unknown[]) => void printed.push(inspect(entry, { depth: 20 }));
 	LoggerProxy.init({ error: record, warn: record, info: record, debug: record });
 	const settings = { executionOrder: 'v1' as const };
-	const workflow = new Workflow({
-		id: 'test',
-		nodes,
-		connections,
-		active: false,
-		nodeTypes,
-		settings,
-	});
+	const definition = { id: 'test', nodes, connections, active: false, nodeTypes, settings };
+	const workflow = new Workflow(definition);
 	const credentials = new TestCredentials(credential, failingCredentialReads);
 	Object.assign(credentials, credentialHelper);
 	const additionalData = {

@@ -106,48 +106,39 @@ const OTHERS: Array<[Asked['writing'], object]> = [
 const statuses = (...all: number[]) => fc.constantFrom(...all);
 const bodies = fc.constantFrom(...bare, ...CODES.map((code) => JSON.stringify(envelope(code))));
 
+const refusals = fc
+	.tuple(fc.constantFrom(...CODES), statuses(200, 400, 401, 403, 404, 409, 422, 429))
+	.map((given) => refuse(...given));
+const bareRefusals = fc
+	.tuple(statuses(400, 401, 403, 404, 418, 422), fc.constantFrom(...bare))
+	.map((given) => refuseBare(...given));
+const failures = fc
+	.tuple(statuses(...FAILED), bodies)
+	.chain(([status, body]) => unclear(() => http(status, {}, body)));
+const pages = statuses(200, 201, 202, 206).chain((one) => unclear(() => http(one, {}, HTML)));
+const empty = fc.constantFrom('', '{}', '[]').chain((body) => unclear(() => http(200, {}, body)));
+const changed = fc
+	.constantFrom(...CHANGES)
+	.chain((change) => unclear((asked) => json({ ...confirmation(asked), ...change })));
+const others = fc.constantFrom(...OTHERS).chain(([writing, body]) => {
+	const answer = { status: 'success', ...body };
+	return unclear((asked) => json(asked.writing === writing ? answer : {}));
+});
+const odd = statuses(201, 202, 206, 400, 401, 403, 409, 429, 500).chain((status) =>
+	unclear((asked) => json(confirmation(asked), status)),
+);
+
 const answers = weighted<Reaction>(
 	[8, fc.constant(CONFIRMS)],
-	[
-		3,
-		fc
-			.tuple(fc.constantFrom(...CODES), statuses(200, 400, 401, 403, 404, 409, 422, 429))
-			.map((given) => refuse(...given)),
-	],
-	[
-		1,
-		fc
-			.tuple(statuses(400, 401, 403, 404, 418, 422), fc.constantFrom(...bare))
-			.map((given) => refuseBare(...given)),
-	],
+	[3, refusals],
+	[1, bareRefusals],
 	[2, fc.constantFrom(...RETRY_AFTER).map((later) => refuseBare(429, '', later))],
-	[
-		3,
-		fc.tuple(statuses(...FAILED), bodies).chain((given) => {
-			return unclear(() => http(given[0], {}, given[1]));
-		}),
-	],
-	[1, statuses(200, 201, 202, 206).chain((status) => unclear(() => http(status, {}, HTML)))],
-	[1, fc.constantFrom('', '{}', '[]').chain((body) => unclear(() => http(200, {}, body)))],
-	[
-		2,
-		fc.constantFrom(...CHANGES).chain((change) => {
-			return unclear((asked) => json({ ...confirmation(asked), ...change }));
-		}),
-	],
-	[
-		2,
-		fc.constantFrom(...OTHERS).chain(([writing, body]) => {
-			const answer = { status: 'success', ...body };
-			return unclear((asked) => json(asked.writing === writing ? answer : {}));
-		}),
-	],
-	[
-		1,
-		statuses(201, 202, 206, 400, 401, 403, 409, 429, 500).chain((status) => {
-			return unclear((asked) => json(confirmation(asked), status));
-		}),
-	],
+	[3, failures],
+	[1, pages],
+	[1, empty],
+	[2, changed],
+	[2, others],
+	[1, odd],
 	[1, unclear(garbage)],
 );
 

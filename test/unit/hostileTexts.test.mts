@@ -50,6 +50,10 @@ const thrown = (call: () => unknown) => {
 	}
 };
 
+/** Spells one name in a way of its own for each number. */
+const spelled = (index: number) =>
+	[...'abcdefghijklmnop'].map((letter, bit) => letter + (index & (1 << bit) ? '_' : '')).join('');
+
 /** Functions that are called with each text. */
 const functions: Record<string, Array<(text: string) => unknown>> = {
 	readMimeType: ['', 'a/'].flatMap((head) => [
@@ -119,31 +123,18 @@ test.each(Object.entries(functions))('%s takes linear time', (_, calls) => {
 	expect(slow && [slow.text(10), slow.index]).toBe(undefined);
 });
 
-test('the search for a file or a name in an answer takes linear time', () => {
-	const parts = (length: number) => Array.from({ length: length / 4 }, (_, index) => index);
-	const nested = (length: number) =>
-		JSON.parse(`${'{"data":'.repeat(length)}1${'}'.repeat(length)}`) as object;
-	const wide = (length: number) =>
-		Object.fromEntries(parts(length).map((index) => [`file${index}`, 'x']));
-	const list = (length: number) =>
-		parts(length).map((index) => ({ url: `http://example.com/${index}` }));
-	const answers: Array<(length: number) => unknown> = [
-		...[nested, wide, list],
-		...[wide, list].map((answer) => (length: number) => ({ data: answer(length) })),
-	];
-	for (const answer of answers) {
-		const search = (length: number) => {
-			const built = answer(length);
-			return () => thrown(() => locateFile(built as never, ''));
+test.each<[name: string, build: (parts: number[]) => unknown]>([
+	['nested data', ({ length }) => JSON.parse(`${'{"data":'.repeat(length)}1${'}'.repeat(length)}`)],
+	['many names', (parts) => Object.fromEntries(parts.map((part) => [`file${part}`, 'x']))],
+	['many links', (parts) => parts.map((part) => ({ url: `http://example.com/${part}` }))],
+	['spellings of one name', (parts) => Object.fromEntries(parts.map((part) => [spelled(part), 1]))],
+])('the search in %s takes linear time', (_, build) => {
+	const search = (length: number) => {
+		const data = build([...Array(length / 4).keys()]);
+		return () => {
+			for (const body of [data, { data }]) thrown(() => locateFile(body as never, ''));
+			valuesNamed(data, ['abcdefghijklmnop']);
 		};
-		expect(isSlow(search)).toBe(false);
-	}
-	// Spellings of one name.
-	const name = (index: number) =>
-		[...'abcdefghijklmnop'].map((letter, bit) => letter + (index & (1 << bit) ? '_' : '')).join('');
-	const spelled = (length: number) => {
-		const record = Object.fromEntries(parts(length).map((index) => [name(index), index]));
-		return () => valuesNamed(record, ['abcdefghijklmnop']);
 	};
-	expect(isSlow(spelled)).toBe(false);
+	expect(isSlow(search)).toBe(false);
 });

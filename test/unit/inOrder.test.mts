@@ -1,4 +1,5 @@
 import { runInOrder } from '../../nodes/ResumeManagement/run/gate.ts';
+import { shared } from '../support/environment.mts';
 
 test.each([
 	['long', 6, [0, 1, 2, 3]],
@@ -44,11 +45,14 @@ test('nothing is started once the signal is aborted, and a run that was done sta
 });
 
 test('at most a batch is started each interval', async () => {
-	const begin = Date.now();
-	const starts: number[] = [];
-	await runInOrder(6, { limit: 32, batch: { size: 2, interval: 60 } }, async () => {
-		starts.push(Date.now() - begin);
-	});
-	expect(starts[2]).toBeGreaterThanOrEqual(55);
-	expect(starts[4]).toBeGreaterThanOrEqual(115);
+	const pauses: number[] = [];
+	const { setTimeout } = shared;
+	jest.spyOn(Date, 'now').mockReturnValue(1_000);
+	jest.spyOn(shared, 'setTimeout').mockImplementation(((run: () => void, delay = 0) => {
+		pauses.push(delay);
+		return setTimeout(run);
+	}) as typeof setTimeout);
+	await runInOrder(6, { limit: 32, batch: { size: 2, interval: 60 } }, async () => {});
+	jest.restoreAllMocks();
+	expect(pauses).toEqual([60, 60, 120, 120]);
 });
