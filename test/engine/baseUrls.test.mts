@@ -30,18 +30,8 @@ const host = fc.constantFrom(
 	...['localhost', '127.1', '0x7f.1', '2130706433', '[::1]', '[::ffff:7f00:1]', '10.0.0.1', 'a..b'],
 );
 const other = mostly('', 'elsewhere.example', 'localhost', ' ', '\u3002');
-const end = mostly(
-	'/v1',
-	'/\\v1',
-	'/a/../v1',
-	'/%2e%2e/v1',
-	'//v1',
-	'?a',
-	'#',
-	' ',
-	'@a.example/v1',
-	'',
-);
+const oddEnds = ['/\\v1', '/a/../v1', '/%2e%2e/v1', '//v1', '?a', '#', ' ', '@a.example/v1', ''];
+const end = mostly('/v1', ...oddEnds);
 const baseUrl = fc.tuple(scheme, between, host, between, other, end).map((all) => all.join(''));
 
 test('a request goes to the origin of the Base URL, or nowhere', async () => {
@@ -63,6 +53,6 @@ test('a request goes to the origin of the Base URL, or nowhere', async () => {
 		expect([username, password, search, hash]).toEqual(['', '', '', '']);
 		expect(protocol === 'https:' || LOOPBACK.test(origin)).toBe(true);
 	});
-	await fc.assert(property, { numRuns: 500 });
-	expect(used).toBeGreaterThan(50);
+	await fc.assert(property, { numRuns: 250 });
+	expect(used).toBeGreaterThan(25);
 }, 120_000);

@@ -81,22 +81,11 @@ test.each<[what: string, users: object[], expected: string[]]>([
 	list = () => ({ data: [...users, { id: 'n', email: EMMA }] });
 	const description = expect.stringContaining(advice!) as string;
 	const own = { ...credential(), privateKey: 'the-secret-key' };
-	const { failures, pairs } = await run(create, [EMMA, email, EMMA], {
-		...{ ...CONTINUES, credential: own },
-	});
+	const rest = { ...CONTINUES, credential: own };
+	const { failures, pairs } = await run(create, [EMMA, email, EMMA], rest);
 	expect(failures).toMatchObject([{ message, description }]);
 	expect(pairs).toEqual([[0, 2], [1]]);
 	expect(sent()).toHaveLength(3);
-});
-
-test.each([
-	[{ id: 'right', _id: 'right', userId: 'right', uuid: 'other' }, 'right'],
-	[{ id: null, user_id: 'right' }, 'right'],
-	[{ id: 7, 'User-ID': '7' }, '7'],
-])('the ID of %j is clear', async (user, id) => {
-	list = () => [{ ...user, email }];
-	await run(get, [email]);
-	expect(sent()).toEqual([LIST, `GET /v1/user/${id}`]);
 });
 
 test.each<[what: string, answer: object, option: string]>([

@@ -5,8 +5,7 @@ import {
 	NodeHelpers,
 } from 'n8n-workflow';
 
-import { loadNodeType, runNode } from '../support/engine.mts';
-import { bodyField, byId, getUsers } from '../support/parameters.mts';
+import { loadNodeType } from '../support/engine.mts';
 import { useRawService } from '../support/service.mts';
 
 /**
@@ -88,38 +87,18 @@ function sampleOf({ type, options }: INodeProperties): unknown {
 
 const EMMA = { email: 'emma@example.com' };
 const PAGES = [[{ id: 'u1', ...EMMA }, { id: 'u2' }], [{ id: 'u9', ...EMMA }]];
-const { sent, requests, credential } = useRawService(({ path, method }) => {
+const { sent, run } = useRawService(({ path, method }) => {
 	if (method === 'POST') return { status: 'success', data: {} };
 	return { status: 'success', users: PAGES[Number(/page=(\d)/.exec(path)?.[1] ?? 1) - 1] ?? [] };
 });
-
-const run = async (parameters: INodeParameters, item: INodeParameters) =>
-	await runNode({ parameters, credential: credential(), items: [item] });
-
-const create: INodeParameters = { resource: 'resume', operation: 'create' };
 
 test('with User as one expression, Users Pagination finds a second user of an address', async () => {
 	const usersPagination = { pagination: { parameterName: 'page' } };
 	const userId = '={{ $json.user }}';
 	const user = { __rl: true, mode: 'email', value: EMMA.email };
-	const { error } = await run({ ...create, userId, options: { usersPagination } }, { user });
+	const create = { resource: 'resume', operation: 'create', userId, options: { usersPagination } };
+	const { error } = await run(create, { items: [{ user }] });
 	expect(error?.message).toBe('Several users have this email address');
 	expect(sent()).toEqual(expect.arrayContaining(['GET /v1/users?page=2']));
 	expect(sent().join()).not.toContain('POST');
-});
-
-test.each([
-	['json', '{"title":"Engineer"}'],
-	['fields', '{"name":"Ada"}'],
-])('Specify Body as an expression for %s sends that body', async (specifyBody, body) => {
-	const both = { ...bodyField('name', 'Ada'), jsonBody: '{"title":"Engineer"}' };
-	const expression = '={{ $json.specifyBody }}';
-	await run({ ...create, userId: byId('1'), ...both, specifyBody: expression }, { specifyBody });
-	expect(requests.map((request) => request.body)).toEqual([body]);
-});
-
-test.each([true, false])('Limit counts with Return All as an expression for %s', async (all) => {
-	const returnAll = '={{ $json.all }}';
-	const { items } = await run({ ...getUsers, returnAll, limit: 1 }, { all });
-	expect(items).toHaveLength(all ? 2 : 1);
 });

@@ -229,12 +229,6 @@ test('a hint shows that Cursor Path may be wrong, once for all items', async () 
 	}
 });
 
-test('Limit ends a list early, in the middle of a page', async () => {
-	service = numbered(100);
-	const { items } = await read(page, { returnAll: false, limit: 15 });
-	expect([items, queries()]).toEqual([records(0, 15), ['page=1', 'page=2']]);
-});
-
 test('without Simplify, each response is an item, but not a last page that is repeated', async () => {
 	service = () => ({ users: null, total: 5 });
 	expect((await read(undefined, { simplify: false })).items).toEqual([{ users: null, total: 5 }]);

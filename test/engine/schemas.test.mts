@@ -68,11 +68,10 @@ test.each(Object.entries(outputs))(
 	},
 );
 
-test.each(['{"id":1}', '[1]', '7', '"text"', 'null'])(
-	'the event of %s has the schema of the trigger',
-	async (payload) => {
-		const trigger = await createTrigger({ verification: 'none' });
+test('each event has the schema of the trigger', async () => {
+	const trigger = await createTrigger({ verification: 'none' });
+	for (const payload of ['{"id":1}', '[1]', '7', '"text"', 'null']) {
 		const { items } = await trigger.receive({ body: Buffer.from(payload), headers: {} });
 		expectOutput('ResumeManagementTrigger', 'v1.1.0.json', items![0]!);
-	},
-);
+	}
+});

@@ -36,7 +36,7 @@ import {
  */
 
 /** `WRITE_SCRIPTS=20000 npx jest …` for a long run. */
-const SCRIPTS = Number(process.env.WRITE_SCRIPTS ?? 500);
+const SCRIPTS = Number(process.env.WRITE_SCRIPTS ?? 300);
 
 /** Milliseconds that an answer may take: long enough for a busy machine, so that silence is rare. */
 const TIMEOUT = 1_000;
@@ -350,27 +350,16 @@ describe('what has billed twice, or been reported wrongly', () => {
 	const four = { items: [0, 1, 2, 3].map((person) => ({ ...item, person })) };
 	const lost: Reaction = { ...CONFIRMS, cut: 0 };
 	const [refused, onHold] = [refuse('plan-upgrade-2'), refuse('plan-upgrade-1')];
+	const byExecute: Partial<Execution> = { entry: 'execute', reactions: [refused] };
 	const twice = { items: [item, item] };
 	const broken: Reaction = { ...CONFIRMS, proves: undefined, breaks: true };
 	const tooMany = Array<Reaction>(3).fill(refuseBare(429));
 
 	test.each<[name: string, execution: Partial<Execution>, requests: number, tls?: Script['tls']]>([
 		['a 401 that breaks off', { reactions: [{ ...refused, cut: 80 }], settings: once }, 1],
-		[
-			'a refusal before others, by way of execute',
-			{ entry: 'execute', ...four, reactions: [refused], settings: once },
-			1,
-		],
-		[
-			'a refusal that is repeated, by way of execute',
-			{ entry: 'execute', reactions: [refused] },
-			2,
-		],
-		[
-			'a refusal that is repeated before others, by way of execute',
-			{ entry: 'execute', ...four, reactions: [refused] },
-			5,
-		],
+		['a refusal before others, by execute', { ...byExecute, ...four, settings: once }, 1],
+		['a refusal that is repeated, by execute', byExecute, 2],
+		['a refusal that is repeated before others, by execute', { ...byExecute, ...four }, 5],
 		['four calls of a tool at once', { entry: 'toolAtOnce', ...four }, 4],
 		['plan-upgrade-1', { reactions: [onHold] }, 1],
 		['a key on hold', { keyed: true, ...twice, reactions: [onHold], settings: goesOn }, 1],

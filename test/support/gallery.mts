@@ -15,20 +15,19 @@ export async function versionsNow(): Promise<Record<string, string>> {
 	return Object.fromEntries(examples.sort()) as Record<string, string>;
 }
 
-/** Returns, for each example, its longest expression, and the lines and the width of its Code nodes, in characters. */
-export async function longestPrograms() {
-	return (await readExamples()).map(({ file, definition }) => {
-		const stored = definition.nodes.map(({ parameters }) => JSON.stringify(parameters)).join();
+/** Returns the expressions and Code nodes of the example workflows that are programs, with their file. */
+export async function hiddenPrograms(): Promise<string[][]> {
+	return (await readExamples()).flatMap(({ file, definition }) => {
+		const stored = JSON.stringify(definition.nodes.map(({ parameters }) => parameters));
 		// A parameter is an expression if it begins with "=".
 		const expressions = [...stored.matchAll(/"=(?:[^"\\]|\\.)*"/g)].map(
 			([text]) => JSON.parse(text) as string,
 		);
-		const programs = definition.nodes.flatMap(({ parameters }) =>
-			typeof parameters.jsCode === 'string' ? [parameters.jsCode.split('\n')] : [],
-		);
-		const longest = (texts: Array<string | string[]>) =>
-			Math.max(0, ...texts.map(({ length }) => length));
-		const [expression, lines] = [longest(expressions), longest(programs)];
-		return { file, expression, codeNodes: programs.length, lines, width: longest(programs.flat()) };
+		const programs = definition.nodes.flatMap(({ parameters: { jsCode } }) => jsCode ?? []);
+		const isLong = (code: string) => code.split('\n').length > 6 || /.{141}/.test(code);
+		return [
+			...expressions.filter(({ length }) => length > 250),
+			...(programs as string[]).filter(isLong),
+		].map((program) => [file, program]);
 	});
 }

@@ -50,13 +50,10 @@ export async function startScriptedModel() {
 			type: 'function',
 			function: { name: call.name, arguments: JSON.stringify(call.arguments) },
 		}));
-		const message =
-			typeof turn === 'string'
-				? { role: 'assistant', content: turn }
-				: { role: 'assistant', content: null, tool_calls: toolCalls };
-		const choices = [
-			{ index: 0, message, finish_reason: toolCalls.length > 0 ? 'tool_calls' : 'stop' },
-		];
+		const isText = typeof turn === 'string';
+		const said = isText ? { content: turn } : { content: null, tool_calls: toolCalls };
+		const message = { role: 'assistant', ...said };
+		const choices = [{ index: 0, message, finish_reason: isText ? 'stop' : 'tool_calls' }];
 		const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 		return { id: 'scripted', object: 'chat.completion', created: 0, model, choices, usage };
 	});

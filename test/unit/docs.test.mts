@@ -86,11 +86,10 @@ function isUnknownIdentifier(span: string): boolean {
 const CODE_OF_FILE = /`([\w./-]+\.\w+)`: ((?:`\w+`(?:, | and )?)+)/g;
 
 function missingInFiles(text: string): string[] {
-	return [...text.matchAll(CODE_OF_FILE)].flatMap(([, file, names]) =>
-		all(names!, /(\w+)/g).filter(
-			(name) => !exists(file!) || !RegExp(`\\b${name}\\b`).test(read(file!)),
-		),
-	);
+	return [...text.matchAll(CODE_OF_FILE)].flatMap(([, file, names]) => {
+		const known: string[] = exists(file!) ? read(file!).match(/\w+/g)! : [];
+		return all(names!, /(\w+)/g).filter((name) => !known.includes(name));
+	});
 }
 
 /** Returns the first number that follows a text in a file, such as `32 * 1024`. */

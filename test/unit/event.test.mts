@@ -77,10 +77,9 @@ test.each<[payload: object, paths?: object]>([
 
 test('the payload is not changed, and the hash of its body is the ID', () => {
 	const data = { text: 'é', list: [1.5, null, { '': true }], $error: {}, toString: [] };
-	const body = JSON.stringify(data);
-	const receivedAt = '2026-11-21T12:00:00.000Z';
-	const id = { deliveryId: hashOf(body), deliveryIdSource: 'bodyHash' };
-	expect(readBody(body)).toEqual({ event: SECTION_SAVED, ...id, receivedAt, data });
+	const id = { deliveryId: hashOf(JSON.stringify(data)), deliveryIdSource: 'bodyHash' };
+	const item = { event: SECTION_SAVED, ...id, receivedAt: receivedAt.toISOString(), data };
+	expect(read(data)).toEqual(item);
 });
 
 const CHARACTERS = "The body's text can't be decoded.";
@@ -95,11 +94,9 @@ test.each<[string | Buffer, string, string | object]>([
 	[inBytes('utf8'), "application/json; charset='utf-8', text/json", NAME],
 	[inBytes('latin1'), 'application/json', CHARACTERS],
 	[inBytes('utf8'), 'application/json; charset=klingon', CHARACTERS],
-	['{"__proto__":{"polluted":1}}', '', JSON.parse('{"__proto__":{"polluted":1}}') as object],
 ])('the body %j of type %j', (body, type, expected) => {
 	const event = readBody(body, { 'content-type': type });
 	expect(typeof event === 'string' ? event : event.data).toEqual(expected);
-	expect(({} as { polluted?: number }).polluted).toBeUndefined();
 });
 
 test.each<[boolean, string[]]>([

@@ -55,8 +55,8 @@ test('a text is parsed as JavaScript parses it, with the digits of each number',
 		if (!parsed.hasRounded) expect(parsed.value).toEqual(JSON.parse(text));
 		seen[parsed.hasRounded ? 'rounded' : 'kept']++;
 	});
-	fc.assert(property, { numRuns: 3_000 });
-	expect(Math.min(...Object.values(seen))).toBeGreaterThan(200);
+	fc.assert(property, { numRuns: 1_500 });
+	expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
 });
 
 test('a list of 26,000 users with ten fields, and one of millions of numbers, is no error', () => {

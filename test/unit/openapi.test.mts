@@ -14,13 +14,12 @@ it.each(documentedOperations())(
 	},
 );
 
-it.each(Object.entries(document.components.schemas!))(
-	'the schema %s is valid, and accepts unknown properties',
-	(_name, schema) => {
+it('the schemas are valid, and accept unknown properties', () => {
+	for (const schema of Object.values(document.components.schemas!)) {
 		expect(() => judge(schema, {})).not.toThrow();
 		if (!('oneOf' in schema)) expect(schema).toMatchObject({ additionalProperties: true });
-	},
-);
+	}
+});
 
 it('each error code of plan upgrade has its message', () => {
 	const schema = { $ref: '#/components/schemas/PlanUpgradeError' };
