@@ -17,7 +17,6 @@ const USERS = [
 	'neither',
 ];
 
-/** Answers a request for the list of users. */
 let list: (request: RawRequest) => unknown;
 beforeEach(() => void (list = () => ({ status: 'success', data: { users: USERS } })));
 const service = useRawService((request) => {

@@ -48,13 +48,11 @@ const stored = ({ outputs, error }: Result) => {
 	expect(item.json).toEqual({ fileName, mimeType });
 	return { text: Buffer.from(data, 'base64').toString('latin1'), fileName, mimeType };
 };
-/** Returns the message of the error. */
 const failed = ({ outputs, error }: Result) => {
 	expect(outputs).toEqual([]);
 	return error?.message;
 };
 
-/** A whole response with HTTP 200. */
 const ok = (headers: Headers, body: string | Buffer = '') => {
 	const head = http(200, { 'Content-Length': `${Buffer.byteLength(body)}`, ...headers });
 	return Buffer.concat([Buffer.from(head), Buffer.from(body as string)]);
@@ -171,7 +169,6 @@ const NOT_FOLLOWED = "The file's link can't be followed";
 const SECRET = "The file's link holds a secret of the credential";
 const at = (Location: string) => () => http(302, { Location });
 const FTP = 'ftp://127.0.0.1/cv.pdf';
-/** Redirects to the same host, and from there to FTP. */
 const toFtp: Answer = (socket, { index }) => void socket.end(at(index === 0 ? '/again' : FTP)());
 test.each<[string, () => Answer, message: string]>([
 	['a local file', at('file:///etc/passwd'), NOT_FOLLOWED],
@@ -202,7 +199,6 @@ test("a download is repeated after the pause that the file's host asks for", asy
 	expect(pauses()).toBe(1);
 });
 
-/** Sends the start of a longer body. */
 let closed: Promise<void>;
 const unfinished =
 	(status: number, headers: Headers, start: string): Answer =>

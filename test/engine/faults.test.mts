@@ -19,7 +19,6 @@ type Kind = keyof typeof OPERATIONS;
 type Expected = [requests: number, message: string];
 type Outcomes = Record<Kind, Expected>;
 
-/** Returns a whole response, or uses the socket. */
 type Answer = (success: string, socket: Socket, index: number) => string | undefined | void;
 
 const all = (...one: Expected): Outcomes => ({ read: one, write: one, download: one });
@@ -38,7 +37,6 @@ const AWAY = 'The service is not available';
 
 const always = (answer: string) => () => answer;
 const reset: Answer = (_, socket) => void socket.resetAndDestroy();
-/** The fault comes once, and then the success. */
 const once =
 	(answer: Answer): Answer =>
 	(success, socket, index) =>

@@ -6,7 +6,6 @@ import {
 } from 'n8n-workflow';
 
 import { loadNodeType } from '../support/engine.mts';
-import { useRawService } from '../support/service.mts';
 
 /**
  * n8n strips the value of a field that it hides, by the raw parameters: an expression or a tool can hide what counts. So
@@ -16,11 +15,9 @@ import { useRawService } from '../support/service.mts';
 type Entry = INodeProperties | INodePropertyCollection;
 
 interface Hidden {
-	/** Names of the field and of the collections around it. */
 	path: string[];
 	field: INodeProperties;
 	selector: string;
-	/** Resource and operation. */
 	chosen: INodeParameters;
 }
 
@@ -63,9 +60,9 @@ test.each(['resumeManagement', 'resumeManagementTrigger'])(
 		expect(hidden.length).toBeGreaterThan(3);
 		for (const { path, field, selector, chosen } of hidden) {
 			const value = sampleOf(field);
-			// A selector stands beside its field.
-			const beside = { [path.pop()!]: value, [selector]: '={{ $json.chosen }}' };
-			const nested = path.reduceRight<object>((inner, one) => ({ [one]: inner }), beside);
+			const around = [...path];
+			const beside = { [around.pop()!]: value, [selector]: '={{ $json.chosen }}' };
+			const nested = around.reduceRight<object>((inner, one) => ({ [one]: inner }), beside);
 			const given = { ...chosen, ...nested } as INodeParameters;
 			for (const type of [name, `${name}Tool`]) {
 				const nodeType = { ...description, name: type };
@@ -78,27 +75,8 @@ test.each(['resumeManagement', 'resumeManagementTrigger'])(
 	},
 );
 
-/** Returns a value that differs from the field's default. */
 function sampleOf({ type, options }: INodeProperties): unknown {
 	if (type === 'number') return 77;
 	const group = options?.[0]?.name ?? '';
 	return type === 'fixedCollection' ? { [group]: [{ name: 'sample', value: 'x' }] } : 'sample';
 }
-
-const EMMA = { email: 'emma@example.com' };
-const PAGES = [[{ id: 'u1', ...EMMA }, { id: 'u2' }], [{ id: 'u9', ...EMMA }]];
-const { sent, run } = useRawService(({ path, method }) => {
-	if (method === 'POST') return { status: 'success', data: {} };
-	return { status: 'success', users: PAGES[Number(/page=(\d)/.exec(path)?.[1] ?? 1) - 1] ?? [] };
-});
-
-test('with User as one expression, Users Pagination finds a second user of an address', async () => {
-	const usersPagination = { pagination: { parameterName: 'page' } };
-	const userId = '={{ $json.user }}';
-	const user = { __rl: true, mode: 'email', value: EMMA.email };
-	const create = { resource: 'resume', operation: 'create', userId, options: { usersPagination } };
-	const { error } = await run(create, { items: [{ user }] });
-	expect(error?.message).toBe('Several users have this email address');
-	expect(sent()).toEqual(expect.arrayContaining(['GET /v1/users?page=2']));
-	expect(sent().join()).not.toContain('POST');
-});

@@ -29,14 +29,12 @@ interface Service {
 	/** Signs that there are more records. `rows` counts the hidden ones too. */
 	sign: 'none' | 'has_more' | 'hasNext' | 'next' | 'nextPage' | 'total' | 'rows';
 	place: 'answer' | 'data' | 'users' | 'data.users' | 'data.people' | 'people';
-	/** Other lists in the answer. */
 	beside: 'none' | 'empty' | 'filled' | 'later';
 }
 
 type Mode = 'pageNumber' | 'offset' | 'cursor';
 
 interface Settings {
-	/** Undefined without Pagination. */
 	mode?: Mode;
 	/** If false, the service ignores the parameters. */
 	knowsParameter: boolean;
@@ -44,13 +42,11 @@ interface Settings {
 	size: 'none' | 'known' | 'unknown';
 	pageSize: number;
 	itemsPath: boolean;
-	/** 0 for Return All. */
 	limit: number;
 }
 
 const MODES = { page: 'pageNumber', offset: 'offset', cursor: 'cursor', whole: undefined } as const;
 
-/** Shown rows, and then hidden ones. */
 const stretch = (...hidden: number[]) =>
 	fc
 		.tuple(fc.integer({ min: 1, max: 9 }), fc.constantFrom(...hidden))
@@ -113,7 +109,6 @@ function recordsOf({ rows, id }: Service): object[] {
 	return shown.map((n) => (id ? { [id]: n } : { name: `Name ${n % 50}` }));
 }
 
-/** Answers one request, the `count`th. */
 function answerTo(one: Service, query: URLSearchParams, count: number): unknown {
 	const asked = Number(query.get('size') ?? 0);
 	const size = one.largest > 0 && asked > 0 ? Math.min(asked, one.largest) : one.size;
@@ -218,7 +213,6 @@ test('what a telling service has comes out as it is, or an error does', async ()
 		seen[ending] = (seen[ending] ?? 0) + 1;
 		if (error) return;
 		expect(got).toEqual(wanted.slice(0, got.length));
-		// A list that is shorter than its limit says so.
 		if (!isComplete) expect([by.limit > 0, hints]).toEqual([true, [expect.any(String)]]);
 	});
 	await fc.assert(property, { numRuns: RUNS });

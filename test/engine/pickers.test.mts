@@ -21,7 +21,6 @@ const resumesOf = (listUserId: unknown): Partial<ListSearch> => ({
 let answer: unknown;
 const { credential, sent } = useRawService(() => answer, PRIVATE_KEY);
 
-/** @param rest in place of the search of all users */
 const pick = (rest: Partial<ListSearch> = {}) =>
 	searchList({
 		method: 'searchUsers',

@@ -1,6 +1,5 @@
 import { loadNodeType } from '../support/engine.mts';
 import { offered } from '../support/operations.mts';
-import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
 /**
@@ -10,36 +9,16 @@ import { useRawService } from '../support/service.mts';
 
 const REFUSAL = { status: 'error', errorCode: 'walk-1', errorMessage: 'walked' };
 const REFUSED = 'The service reported: walked (walk-1)';
-let answer: unknown = REFUSAL;
-beforeEach(() => (answer = REFUSAL));
-const { credential, requests, run, tool } = useRawService(() => answer);
+const { requests, run, tool } = useRawService(() => REFUSAL);
 
-const operations = offered();
-
-test.each(operations)(
+test.each(offered())(
 	"$resource $value runs through the pipeline, also as an agent's tool",
-	async ({ write, parameters }) => {
+	async ({ parameters }) => {
 		const { error } = await run(parameters);
 		expect(error?.message).toBe(REFUSED);
 		const [output] = await tool(parameters);
 		expect(output!.answer).toContain(REFUSED);
 		expect(requests).toHaveLength(2);
-
-		// Only reads are repeated after a failure that may pass.
-		requests.length = 0;
-		answer = http(503, { 'Retry-After': '0.001' });
-		const { error: failure } = await run(parameters);
-		const unknown = write ? 'Outcome unknown: ' : '';
-		expect(failure?.message).toBe(`${unknown}The service is not available (HTTP 503)`);
-		if (write) expect(failure?.description).not.toMatch(/try again/i);
-		expect(requests).toHaveLength(write ? 1 : 3);
-
-		// The key is not sent to a Base URL without a version.
-		requests.length = 0;
-		const unfit = { ...credential(), baseUrl: credential().baseUrl.replace('/v1', '') };
-		const { error: refusal } = await run(parameters, { credential: unfit });
-		expect(refusal?.message).toBe("The credential's Base URL can't be used [item 0]");
-		expect(requests).toEqual([]);
 	},
 );
 

@@ -19,7 +19,6 @@ afterEach(() => {
 	delete shared.process.env.HTTP_PROXY;
 });
 
-/** @param parameters of reads, by default, without repeats */
 const run = (
 	items: object[],
 	parameters = { ...userGet('1'), options: { retries: 0 } },

@@ -36,9 +36,7 @@ interface Safeguard {
 	items: object[];
 	parameters?: INodeParameters;
 	rest?: () => Partial<EngineRun>;
-	/** Emails of the requests. */
 	sends: string[];
-	/** IDs of the failures, in item order. */
 	fails?: string[];
 }
 

@@ -34,7 +34,6 @@ function expectOutput(node: string, file: string, output: object): void {
 
 const email = 'emma.larsen@example.com';
 const bought = { ...upgrade, email, planId: SANDBOX_PLANS.pro };
-/** Parameters for each kind of output, by the file of the operation. */
 const outputs: Record<string, INodeParameters[]> = {
 	'plan/upgrade.json': [bought, { ...bought, options: { timestamps: 'iso' } }],
 	'user/connect.json': [{ ...getToken, operation: 'connect', email }],

@@ -40,7 +40,6 @@ const page = (status: number) =>
 
 interface Row {
 	name: string;
-	/** What the service sends, or does. */
 	response?: typeof respond;
 	parameters?: INodeParameters;
 	credential?: object;

@@ -89,7 +89,6 @@ test.each<[id: string, way: string, secrets: Array<[secret: unknown, older?: unk
 
 const [key, secret, older] = ['live-key/0123456789+', 'a-webhook-secret', 'whsec_bXVsdGlwbGU='];
 const own = { privateKey: key, webhookSecret: ` ${secret} `, olderWebhookSecret: older };
-/** Returns the answer, the items and the log as one text. */
 const shown = async (parameters: INodeParameters, delivery: Delivery) =>
 	JSON.stringify(await (await createTrigger(parameters, own)).receive(delivery));
 

@@ -13,9 +13,8 @@ const KEY = 'sk_live_Zq/9+"x\\7~';
 const email = 'a@example.com';
 
 let answer: unknown;
-const { credential, run } = useRawService(() => answer, KEY);
+const { credential, run, sent } = useRawService(() => answer, KEY);
 
-/** Returns all that n8n stores or logs of a run. */
 async function recorded(parameters: INodeParameters, own: object = {}, onError = 'stopWorkflow') {
 	const result = await run(
 		{ ...parameters, options: { retries: 0 } },
@@ -29,7 +28,6 @@ const failure = (texts: object) => ({ status: 'error', ...texts });
 const file = (name: string, type = 'application/pdf') =>
 	http(200, { 'Content-Type': type, 'Content-Disposition': `attachment; ${name}` }, '%PDF-1.7');
 
-/** Bodies that repeat a text, and headers beside an error. */
 const PLACES: Record<string, (text: string) => unknown> = {
 	'an error code': (errorCode) => failure({ errorCode }),
 	'an error': (errorMessage) => failure({ errorCode: 'E', errorMessage }),
@@ -104,11 +102,33 @@ test('a key that is not sent is not shown', async () => {
 	expect(seen).not.toContain('Zq/9');
 });
 
+const cursor = { mode: 'cursor', parameterName: 'after', cursorPath: 'data.next' };
+const byCursor = { ...getUsers, options: { pagination: { pagination: cursor } } };
+
 test('a cursor that holds a secret is not followed', async () => {
 	answer = success({ users: [{ id: 1 }], next: `cursor-${KEY}` });
-	const pagination = { mode: 'cursor', parameterName: 'after', cursorPath: 'data.next' };
-	const { error } = await run({ ...getUsers, options: { pagination: { pagination } } });
+	const { error } = await run(byCursor);
 	expect(error?.message).toBe("The response has no cursor at 'data.next'");
+});
+
+test('numbers that JavaScript would round keep their digits, in items and as a cursor', async () => {
+	const data = '{"users":[{"a":-9007199254740993,"b":1.50,"c":1e400}],"next":12345678901234567891}';
+	answer = http(200, {}, `{"status":"success","data":${data}}`);
+	const users = [{ a: '-9007199254740993', b: 1.5, c: '1e400' }];
+	const { items } = await run(userGet('1'));
+	expect(items).toEqual([{ users, next: '12345678901234567891' }]);
+	await run(byCursor);
+	expect(sent()).toContain('GET /v1/users?after=12345678901234567891');
+});
+
+test('a response in another character set is an error', async () => {
+	answer = http(
+		200,
+		{ 'Content-Type': 'application/json; charset=klingon' },
+		'{"status":"success"}',
+	);
+	const { error } = await run(userGet('1'));
+	expect(error?.message).toBe("The response's text can't be decoded");
 });
 
 test('the text of an error that is not of n8n is not shown', async () => {

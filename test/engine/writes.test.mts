@@ -54,7 +54,6 @@ const POSSIBLE: Record<Outcome, [least: number, most: number]> = {
 	previewed: [0, 0],
 };
 
-/** An item that was played. */
 interface Played {
 	item: Item;
 	execution: number;

@@ -5,7 +5,6 @@ import { json, type RawRequest, startRawServer } from './rawServer.mts';
 /** A write as the service reads it, with all that makes it another one. */
 export interface Asked {
 	writing: 'upgrade' | 'create' | 'token' | 'custom';
-	/** The base URL's address and the private key. */
 	account: string;
 	/** The user's e-mail address or ID; in the path of a custom request. */
 	name: string;
@@ -13,7 +12,6 @@ export interface Asked {
 	content: string;
 }
 
-/** Behaviour of the service for one request. */
 export interface Reaction {
 	/** The service carries the write out, and counts it, also if the answer is another one. */
 	bills: boolean;
@@ -23,9 +21,7 @@ export interface Reaction {
 	answer(asked: Asked): string | undefined;
 	/** Number of bytes of the answer before the connection ends. All are sent by default. */
 	cut?: number;
-	/** Ends the connection with a reset. */
 	resets?: boolean;
-	/** Sends plain bytes below TLS. */
 	breaks?: boolean;
 }
 
@@ -70,13 +66,10 @@ export async function startCountingService(users: string[]) {
 	const state = {
 		counted: [] as Counted[],
 		reactions: [] as Reaction[],
-		/** Reactions to requests for the list of users. */
 		lists: [] as Reaction[],
 		connections: [] as ConnectionFault[],
 		execution: 0,
-		/** True after two requests were answered at the same time. */
 		overlapped: false,
-		/** Called for each request. */
 		onRequest: () => {},
 	};
 	const list: Reaction = {
@@ -124,7 +117,6 @@ export async function startCountingService(users: string[]) {
 		/** Returns an account's base URL, for this script alone. */
 		baseUrl: (address: string, tls: boolean) =>
 			`http${tls ? 's' : ''}://127.0.0.1:${(tls ? secure : plain).port}/${script}/${address}/v1`,
-		/** Forgets all that was counted. */
 		beginScript() {
 			script++;
 			working = 0;

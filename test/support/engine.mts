@@ -205,14 +205,11 @@ export class TestCredentials extends ICredentialsHelper {
 }
 
 export interface EngineRun {
-	/** The parameters of the Resume Management node. */
 	parameters: INodeParameters;
 	credential: ICredentialDataDecryptedObject;
 	/** The node's input, one empty item by default. */
 	items?: INodeExecutionData['json'][];
-	/** Settings of the node, such as `onError` and `retryOnFail`. */
 	node?: Partial<INode>;
-	/** Cancels the execution. */
 	signal?: AbortSignal;
 	/** Calls the node's `execute`, as n8n's step executor does, in place of its operations. */
 	byExecute?: boolean;
@@ -251,7 +248,6 @@ export async function callTool(
 
 export interface ListSearch extends Pick<EngineRun, 'parameters' | 'credential'> {
 	method: 'searchUsers' | 'searchResumes';
-	/** Text in the search box. */
 	filter?: string;
 	paginationToken?: string;
 }
@@ -316,7 +312,6 @@ async function runWorkflow(
 	return {
 		run,
 		outputs,
-		/** JSON of the items of the regular output. */
 		items: (outputs[0] ?? []).map(({ json }) => json),
 		/** For each output, the input items that its items are paired with. */
 		pairs: outputs.map((output) => output.map(({ pairedItem }) => (pairedItem as Pair)?.item)),
@@ -325,7 +320,6 @@ async function runWorkflow(
 		/** Messages that n8n's editor shows above the output. */
 		hints: hints.map(({ message }) => message),
 		error: error as NodeError | undefined,
-		/** Everything that n8n logged. */
 		log: printed.join('\n'),
 		credentialReads: credentials.reads,
 	};

@@ -17,7 +17,6 @@ shared.process.env.N8N_USER_FOLDER ??= mkdtempSync(
 shared.process.env.N8N_ENCRYPTION_KEY = 'engine-tests';
 shared.process.env.N8N_LOG_LEVEL = 'debug';
 
-/** Output of n8n-core's own logger. */
 export const printed: string[] = [];
 
 shared.console = new Console(

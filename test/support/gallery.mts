@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { projectRoot } from '../../host/paths.mts';
 import { readExamples } from '../../host/workspace.mts';
 
-/** The version of each example workflow that its picture shows. */
 export const picturedFile = join(projectRoot, 'docs/images/workflows/pictured.json');
 
 /** Returns hashes of the example workflows by file, which do not depend on the files' format. */

@@ -4,7 +4,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import type { RecordedRequest } from '../../sandbox/server.mts';
 
-/** A part of the document, or a reference to it. */
 interface Part {
 	$ref?: string;
 	content?: Record<string, { schema?: object }>;
@@ -36,7 +35,6 @@ export function documentedOperations() {
 	);
 }
 
-/** Returns the target of a reference in the document, or the part itself. */
 function resolve(part: Part): Part {
 	const [, , group, name] = part.$ref?.split('/') ?? [];
 	return document.components[group!]?.[name!] ?? part;
@@ -53,7 +51,6 @@ export function judge(schema: object, value: unknown): string {
 	return validate(value) ? '' : ajv.errorsText(validate.errors);
 }
 
-/** Returns what is wrong with a request for an operation, or nothing. */
 export function judgeRequest(operation: Documented, sent: RecordedRequest): string {
 	const { path, request, requestBody } = operation;
 	const pattern = RegExp(`^\\S+ /v1${path.replace(/\{\w+\}/g, '[^/?]+')}(\\?|$)`);

@@ -7,7 +7,6 @@ interface Operation {
 	value: string;
 	method: string;
 	path: string;
-	/** The service changes something. */
 	write?: boolean;
 	description: string;
 	returns: 'record' | 'list' | 'file';

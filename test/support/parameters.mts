@@ -1,9 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-/** A resource locator in its mode "By ID". */
 export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
-/** A resource locator in its mode "By Email". */
 export const byEmail = (value: string) => ({ __rl: true, mode: 'email', value });
 
 export const userGet = (value: string): INodeParameters => ({
@@ -43,7 +41,6 @@ export const planUpgrade: INodeParameters = {
 	aiTokenId: '={{ $json.aiTokenId ?? "" }}',
 };
 
-/** A body with one field. */
 export const bodyField = (name: string, value: string): INodeParameters => ({
 	bodyFields: { field: [{ name, value }] },
 });

@@ -4,7 +4,6 @@ import { Webhook } from 'standardwebhooks';
 import type { Verification } from '../../nodes/ResumeManagementTrigger/verify.ts';
 
 interface Way {
-	/** Parameters of the trigger. */
 	parameters: { verification: string; [name: string]: string };
 	/** Returns the headers of a genuine request, the secret or signature last. */
 	prove(secret: string, body: string, seconds: number): Record<string, string>;
@@ -14,7 +13,6 @@ export const sign = (text: string | Buffer, secret: string, encoding: 'hex' | 'b
 	createHmac('sha256', secret).update(text).digest(encoding);
 
 const headerName = 'X-Proof';
-/** A sender's proof for each verification of the trigger. */
 export const ways: Record<string, Way> = {
 	header: {
 		parameters: { verification: 'header', headerName },

@@ -82,7 +82,6 @@ export function http(status: number, headers: Record<string, string>, body = '')
 	return `HTTP/1.1 ${status} Status\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Returns a whole answer in JSON. */
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): string {
 	return http(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(body));
 }

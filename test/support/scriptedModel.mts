@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
 
-/** A tool call of the model. */
 export interface ToolCall {
 	name: string;
 	arguments: Record<string, unknown>;
@@ -13,11 +12,9 @@ export type Turn = ToolCall[] | string | number;
 interface OfferedTool {
 	name: string;
 	description: string;
-	/** JSON Schema of the arguments. */
 	parameters: { required?: string[] };
 }
 
-/** A request to the model. */
 interface ModelRequest {
 	tools: OfferedTool[];
 	messages: Array<{ role: string; content: string | null }>;
@@ -59,11 +56,8 @@ export async function startScriptedModel() {
 	});
 	await app.listen({ host: '127.0.0.1', port: 0 });
 	return {
-		/** Base URL for a credential of OpenAI. */
 		baseUrl: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v1`,
-		/** All requests so far, oldest first. */
 		requests,
-		/** Sets the next responses. */
 		script: (next: Turn[]) => void (turns = [...next]),
 		close: async () => await app.close(),
 	};

@@ -10,10 +10,8 @@ import { json, type RawRequest, startRawServer } from './rawServer.mts';
 function withRuns(credential: () => { baseUrl: string; privateKey: string }) {
 	return {
 		credential,
-		/** Runs the node with that credential. */
 		run: async (parameters: INodeParameters, rest?: Partial<EngineRun>) =>
 			await runNode({ parameters, credential: credential(), ...rest }),
-		/** Has an agent call the node once. */
 		tool: async (parameters: INodeParameters) =>
 			await callTool({
 				parameters: { toolDescription: 'A tool', ...parameters },

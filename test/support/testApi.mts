@@ -38,7 +38,6 @@ export class TestApi extends EditorApi {
 		return await this.send('PATCH', `/rest/workflows/${id}`, { ...change, versionId });
 	}
 
-	/** Undoes {@link activateWorkflow}. */
 	async deactivateWorkflow(id: string): Promise<void> {
 		await this.setActive(id, false);
 	}

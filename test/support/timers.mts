@@ -26,12 +26,10 @@ export function useTimers() {
 	});
 	afterAll(() => void jest.restoreAllMocks());
 	return {
-		/** Ends all time limits that have begun. */
 		expire() {
 			for (const limit of limits) limit.abort(new DOMException('', 'TimeoutError'));
 			limits.clear();
 		},
-		/** Number of pauses in this test. */
 		pauses: () => pauses,
 	};
 }

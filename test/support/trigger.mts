@@ -45,7 +45,6 @@ export async function createTrigger(
 	const webhookData = { webhookDescription, workflowExecuteAdditionalData: data };
 
 	return {
-		/** Does what n8n does at activation. */
 		async activate() {
 			const context = new HookContext(workflow, node, data, 'trigger', 'activate');
 			await nodeType.webhookMethods!.default!.checkExists!.call(context);
@@ -81,7 +80,6 @@ export async function createTrigger(
 				body: answer ?? (result.webhookResponse as IDataObject),
 				/** Undefined if the workflow does not start. */
 				items: result.workflowData?.[0]?.map(({ json }) => json),
-				/** All that n8n logged. */
 				log: printed.join('\n'),
 			};
 		},

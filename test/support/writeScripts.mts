@@ -15,7 +15,6 @@ import { weighted } from './weighted.mts';
 export interface Item {
 	person: number;
 	content: string;
-	/** Number of the Send Once Key. */
 	key: number;
 	/** Makes the item a preview, if the operation has one. */
 	previews: boolean;
@@ -30,27 +29,21 @@ export interface Execution {
 	 * version 3 of n8n's AI Agent does, which has n8n run tools as nodes.
 	 */
 	entry: 'run' | 'execute' | 'tool' | 'toolAtOnce' | 'toolNode';
-	/** Account: base URL and private key. */
 	address: number;
 	privateKey: number;
-	/** Node of the workflow. */
 	node: number;
-	/** The items have Send Once Keys. */
 	keyed: boolean;
 	items: Item[];
 	settings: { onError: string; retryOnFail: boolean; maxTries: number };
 	allowsRepeated: boolean;
 	failingCredentialReads: number[];
-	/** The request that cancels the execution. */
 	cancelAt?: number;
-	/** The next execution starts before this one ends. */
 	overlaps: boolean;
 	reactions: Reaction[];
 	lists: Reaction[];
 	connections: ConnectionFault[];
 }
 
-/** People are numbers below this one. */
 export const PERSONS = 5;
 
 export interface Script {
@@ -75,7 +68,6 @@ export const refuse = (errorCode: string, status = 401): Reaction => ({
 	answer: () => json(envelope(errorCode), status),
 });
 
-/** Refuses a write without an envelope. */
 export const refuseBare = (status: number, body = '', retryAfter = ''): Reaction => ({
 	bills: false,
 	proves: 'refusal',

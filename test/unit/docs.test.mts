@@ -15,7 +15,6 @@ const find = (...patterns: string[]) => globSync(patterns, { cwd: projectRoot, e
 const all = (text: string, pattern: RegExp) =>
 	Array.from(text.matchAll(pattern), ([, found]) => found!);
 
-/** Returns a page without its code blocks. */
 const withoutCode = (page: string) => read(page).replace(/^ *```.*?^ *```/gms, '');
 
 const onOneLine = (page: string) => withoutCode(page).replace(/\s+/g, ' ');
@@ -30,7 +29,6 @@ const fileNames = new Set(find('**/*', '.github/**/*').map((path) => basename(pa
 
 /** Labels of n8n that the pages mention. */
 const n8nLabels = [
-	// The HTTP Request node.
 	...['Authentication', 'Predefined Credential Type', 'Credential Type'],
 	// Fields that n8n adds to a credential (n8n-workflow/src/credential-domain-restrictions.ts).
 	...['Allowed HTTP Request Domains', 'Specific Domains', 'None'],
@@ -55,7 +53,6 @@ const texts = [
 const identifiers = new Set(texts.match(/\w+/g));
 const labels = [...n8nLabels, ...all(texts, /"(?:displayName|name)": ?"([^"]*)"/g)];
 
-/** Returns the anchors that GitHub makes of headings. */
 function anchors(file: string): string[] {
 	return all(read(file), /^#+ (.+)$/gm).map((heading) =>
 		heading
@@ -100,7 +97,6 @@ function numberIn(file: string, before: string): number {
 	return found.split(' * ').reduce((product, one) => product * Number(one.replaceAll('_', '')), 1);
 }
 
-/** Returns the default of a field. */
 const defaultOf = (field: string) =>
 	RegExp(`"name":"${field}","type":"number".*?"default":(\\d+)`).exec(texts)![1]!;
 

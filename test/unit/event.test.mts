@@ -66,7 +66,6 @@ test.each<[payload: object, paths?: object]>([
 	// Many events may have these in place of an ID.
 	...['  ', '', 0, '0', -0, null].map((id): [object] => [{ ...EVENT, event_id: id, id, data: {} }]),
 	[{ ...EVENT, meta: { id: ' ' } }, { eventIdPath: 'meta.id' }],
-	// The ID repeats a secret.
 	[{ eventId: `${KEY}-1` }],
 ])('%j has no ID of its own', (payload, paths = {}) => {
 	const byHash = [hashOf(JSON.stringify(payload)), 'bodyHash'];

@@ -26,12 +26,10 @@ const fillers = [
 	...[' ', '\n', '\t', '.', '. ', '/', '\\', '"', "'", ';', '=', '; ', '=;', ';a='],
 	...['%', '%4', '%41', 'url', 'data', '.a', 'é', '漢'],
 	...['A', 'f', 'A\n', '=\n', '\0', '\u202e', '\u0301\u0316', '\ud83d', '👩\u200d', '🇨🇭', 'file'],
-	// JSON and numbers.
 	...['[', '"\\', '{"a":"', '12345678901234567890,', '1.2.3.4.5.6.7.8.9.0'],
 	// The start of a secret, and spellings of its characters.
 	...[SECRET.slice(0, -1), 's\\\\\\\\', btoa(SECRET.slice(0, 15))],
 	...['%25252525', '&#x0000', 'c \n\t '],
-	// Signatures.
 	...['0', 't=', 'v1=', 'v1,', ` v1,${'A'.repeat(43)}`, `,v1=${'a'.repeat(64)}`],
 ];
 const texts: Array<(length: number) => string> = [
@@ -54,7 +52,6 @@ const thrown = (call: () => unknown) => {
 const spelled = (index: number) =>
 	[...'abcdefghijklmnop'].map((letter, bit) => letter + (index & (1 << bit) ? '_' : '')).join('');
 
-/** Functions that are called with each text. */
 const functions: Record<string, Array<(text: string) => unknown>> = {
 	readMimeType: ['', 'a/'].flatMap((head) => [
 		(text: string) => readMimeType({ 'content-type': head + text }),

@@ -24,7 +24,6 @@ const imports = new Map(
 function layerOf(file: string): number {
 	if (file.startsWith('credentials')) return LAYERS.length + 1;
 	if (file.startsWith('nodes/shared')) return LAYERS.length;
-	// The trigger is one layer.
 	if (file.startsWith('nodes/ResumeManagementTrigger')) return 0;
 	return LAYERS.indexOf(file.split('/')[2]!.replace(/.*\.ts$/, '.'));
 }

@@ -1,4 +1,3 @@
-/** The package as npm publishes it, and its public names. */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

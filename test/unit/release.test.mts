@@ -56,7 +56,6 @@ test('a release tests the package, and pushes a commit and a tag with version an
 	const commit = git('rev-parse', 'HEAD').trim();
 	expect(refs()).toContain(`${commit}\trefs/heads/main\n`);
 	expect(refs()).toContain(`${commit}\trefs/tags/v1.3.0^{}\n`);
-	// What the workflow that publishes runs.
 	expect(npmRun('release:check', '--', 'v1.3.0')).toContain('- News.');
 	expect(() => npmRun('release:check', '--', 'v1.4.0')).toThrow('v1.3.0');
 });

@@ -34,7 +34,6 @@ async function upgrade(fields: object = {}, headers: object = {}) {
 	return [response.status, errorCode];
 }
 
-/** Opens a web page, or sends a form and follows its redirect. */
 async function open(path: string, fields?: Record<string, string>) {
 	const form = fields && { method: 'POST', body: new URLSearchParams(fields) };
 	const response = await fetch(`${sandbox.url}/console${path}`, form);
