@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-
 import { byId, customSend, getToken, upgrade, userGet } from '../support/parameters.mts';
 import { http, json } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-
 import { userGet } from '../support/parameters.mts';
 import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';

@@ -1,5 +1,4 @@
 import type { INodeParameters } from 'n8n-workflow';
-
 import type { EngineRun } from '../support/engine.mts';
 import { offered } from '../support/operations.mts';
 import { byEmail, byId } from '../support/parameters.mts';

@@ -1,5 +1,4 @@
 import type { ICredentialDataDecryptedObject, INodeParameters } from 'n8n-workflow';
-
 import { TestCredentials } from '../support/engine.mts';
 import { planUpgrade, upgrade, userGet } from '../support/parameters.mts';
 import { useRawService } from '../support/service.mts';

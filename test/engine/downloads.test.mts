@@ -1,8 +1,6 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-
 import { BinaryDataService } from 'n8n-core';
-
 import { download as fixed } from '../support/parameters.mts';
 import { http, json, type RawRequest } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';

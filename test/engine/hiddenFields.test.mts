@@ -4,7 +4,6 @@ import {
 	type INodePropertyCollection,
 	NodeHelpers,
 } from 'n8n-workflow';
-
 import { loadNodeType } from '../support/engine.mts';
 
 /**

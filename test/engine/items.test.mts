@@ -1,5 +1,4 @@
 import type { INodeParameters } from 'n8n-workflow';
-
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { offered } from '../support/operations.mts';
 import { getUsers, planUpgrade, userGet } from '../support/parameters.mts';

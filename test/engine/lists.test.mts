@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-
 import { useRawService } from '../support/service.mts';
 
 /**

@@ -1,7 +1,5 @@
 import { inspect } from 'node:util';
-
 import type { INodeListSearchResult, NodeApiError } from 'n8n-workflow';
-
 import { type ListSearch, searchList } from '../support/engine.mts';
 import { printed } from '../support/environment.mts';
 import { byId } from '../support/parameters.mts';

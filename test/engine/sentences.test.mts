@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-
 import type { INodeParameters } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-
 import { processedData } from '../support/deduplication.mts';
 import { type EngineRun, runNode } from '../support/engine.mts';
 import { shared } from '../support/environment.mts';

@@ -1,6 +1,5 @@
 import type { INodeParameters } from 'n8n-workflow';
 import { stringify } from 'flatted';
-
 import { offered } from '../support/operations.mts';
 import { byEmail, download, getToken, getUsers, upgrade, userGet } from '../support/parameters.mts';
 import { http } from '../support/rawServer.mts';
@@ -162,13 +161,10 @@ test.each<[string, INodeParameters, body: object, items: object[]]>([
 	['list', getUsers, { data: { ...ADDED, users: USERS } }, USERS],
 	['upgrade', upgrade, { data: PLAN }, [{ ...ADDED, ...PLAN }]],
 	['token', getToken, { token: 'a.b.c' }, [{ ...ADDED, token: 'a.b.c' }]],
-])(
-	'properties that the service adds to a %s are in its items',
-	async (_, parameters, body, items) => {
-		answer = { ...ADDED, status: 'success', ...body };
-		expect((await run(parameters)).items).toStrictEqual(items);
-	},
-);
+])('properties that the service adds to a %s are items', async (_, parameters, body, items) => {
+	answer = { ...ADDED, status: 'success', ...body };
+	expect((await run(parameters)).items).toStrictEqual(items);
+});
 
 test("a record's own status and data stay in the item", async () => {
 	const record = { status: 'active', data: { n: 1 }, id: 7, novel: { a: [1] } };

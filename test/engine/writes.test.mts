@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
-
 import {
 	type Asked,
 	type ConnectionFault,

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-
 import { json, type RawRequest, startRawServer } from './rawServer.mts';
 
 /** A write as the service reads it, with all that makes it another one. */

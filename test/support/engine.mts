@@ -4,10 +4,8 @@
  * assignment of `execute` (n8n/src/node-types.ts, n8n/src/credentials-helper.ts).
  */
 import { printed } from './environment.mts';
-
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-
 import {
 	ExecutionLifecycleHooks,
 	LoadOptionsContext,

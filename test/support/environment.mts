@@ -1,6 +1,5 @@
 /** Imported before n8n-core, which reads these while it loads and writes into the user folder. */
 import 'reflect-metadata';
-
 import { Console } from 'node:console';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

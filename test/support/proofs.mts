@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-
 import type { Verification } from '../../nodes/ResumeManagementTrigger/verify.ts';
 
 interface Way {

@@ -1,6 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-
 import { testTls } from './tls.mts';
 
 export interface RawRequest {

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-
 import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';

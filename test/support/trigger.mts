@@ -4,7 +4,6 @@
  */
 import { loaded, loadNodeType, nodeTypes, PACKAGE_NAME, TestCredentials } from './engine.mts';
 import { printed } from './environment.mts';
-
 import { HookContext, WebhookContext } from 'n8n-core';
 import {
 	type ICredentialDataDecryptedObject,

@@ -1,6 +1,5 @@
 /** Random scripts for writes: executions of one workflow, and what the service and the network do meanwhile. */
 import fc from 'fast-check';
-
 import {
 	type Asked,
 	confirmation,

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-
 import { parseJson } from '../../nodes/shared/json.ts';
 
 const number = fc.stringMatching(/^-?(0|[1-9]\d{0,22})(\.\d{1,22})?([eE][+-]?([0-9]|[34]\d\d))?$/);

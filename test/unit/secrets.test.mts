@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-
 import { HIDDEN, hideSecrets, secretsOf } from '../../nodes/shared/secrets.ts';
 import { SPELLINGS } from '../support/spellings.mts';
 
