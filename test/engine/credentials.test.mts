@@ -72,20 +72,16 @@ test('a read that fails is made again for each item', async () => {
 	expect(pairs.map(({ length }) => length)).toEqual([2, 1]);
 });
 
-test.each(['private-key', ' private-key\n', 'Bearer private-key', '\tbearer  private-key '])(
-	'the pasted key %j is sent as private-key, and hidden',
-	async (privateKey) => {
-		const { items } = await run(upgrade, { credential: { ...credential(), privateKey } });
-		expect(requests.map(({ headers }) => headers.authentication)).toEqual(['Bearer private-key']);
-		expect(items).toMatchObject([{ echo: '[hidden]' }]);
-	},
-);
+const PASTED = ['private-key', ' private-key\n', 'Bearer private-key', '\tbearer  private-key '];
+test.each(PASTED)('the pasted key %j is sent as private-key, and hidden', async (privateKey) => {
+	const { items } = await run(upgrade, { credential: { ...credential(), privateKey } });
+	expect(requests.map(({ headers }) => headers.authentication)).toEqual(['Bearer private-key']);
+	expect(items).toMatchObject([{ echo: '[hidden]' }]);
+});
 
-test.each(['', ' ', 'Bearer', 'Bearer ', 'two words'])(
-	'nothing is sent with the key %j',
-	async (privateKey) => {
-		const { error } = await run(upgrade, { credential: { ...credential(), privateKey } });
-		expect(error?.message).toBe("The credential's Private Key can't be used [item 0]");
-		expect(requests).toEqual([]);
-	},
-);
+const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', 'two words'];
+test.each(UNUSABLE)('nothing is sent with the key %j', async (privateKey) => {
+	const { error } = await run(upgrade, { credential: { ...credential(), privateKey } });
+	expect(error?.message).toBe("The credential's Private Key can't be used [item 0]");
+	expect(requests).toEqual([]);
+});

@@ -12,7 +12,7 @@ const REFUSED = 'The service reported: walked (walk-1)';
 const { requests, run, tool } = useRawService(() => REFUSAL);
 
 test.each(offered())(
-	"$resource $value runs through the pipeline, also as an agent's tool",
+	"$resource $value runs as a node and as an agent's tool",
 	async ({ parameters }) => {
 		const { error } = await run(parameters);
 		expect(error?.message).toBe(REFUSED);

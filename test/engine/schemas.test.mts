@@ -56,16 +56,13 @@ test('an operation has a schema if the OpenAPI document shows its answer', async
 	expect(readdirSync(folderOf('ResumeManagementTrigger'))).toEqual(['v1.1.0.json']);
 });
 
-test.each(Object.entries(outputs))(
-	'the output of the node has the schema %s',
-	async (file, all) => {
-		for (const parameters of all) {
-			const { items } = await service.run(parameters);
-			expect(items).toHaveLength(1);
-			expectOutput('ResumeManagement', `v1.0.0/${file}`, items[0]!);
-		}
-	},
-);
+test.each(Object.entries(outputs))('the output has the schema %s', async (file, all) => {
+	for (const parameters of all) {
+		const { items } = await service.run(parameters);
+		expect(items).toHaveLength(1);
+		expectOutput('ResumeManagement', `v1.0.0/${file}`, items[0]!);
+	}
+});
 
 test('each event has the schema of the trigger', async () => {
 	const trigger = await createTrigger({ verification: 'none' });

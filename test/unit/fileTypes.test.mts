@@ -15,12 +15,9 @@ test.each([
 
 const TEXT = ['text/csv', 'application/json', 'a/b+json', 'text/xml', 'application/html'];
 const OTHER = ['', 'application/pdf', 'application/jsonx', 'application/xml-dtd'];
-test.each([...TEXT, ...OTHER])(
-	'a response of type %j is text by its type, or by its start',
-	(type) => {
-		expect([isText('%PDF', type), isText('', type)]).toEqual([TEXT.includes(type), true]);
-	},
-);
+test.each([...TEXT, ...OTHER])('type %j is text by itself, or by its start', (type) => {
+	expect([isText('%PDF', type), isText('', type)]).toEqual([TEXT.includes(type), true]);
+});
 
 const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;
 const BASE64 = btoa(FILE);

@@ -45,32 +45,29 @@ async function open(path: string, fields?: Record<string, string>) {
 const TIME = `${new Date().toISOString().slice(0, 10)} [\\d:]{8}`;
 const bills = () => sandbox.database.prepare('SELECT * FROM upgrades').all();
 
-it.each(documentedOperations())(
-	'$request responds as the document describes',
-	async (operation) => {
-		const { method, operationId, request, requestBody } = operation;
-		const isUpgrade = operationId === 'plan.upgrade';
-		const path = operation.path.replace('{userID}', 'user-001').replace('{resumeID}', 'resume-001');
-		const send = async (headers: object, body = requestBody && JSON.stringify(UPGRADE)) => {
-			const init = { method, headers: { ...headers }, body };
-			const response = await fetch(sandbox.baseUrl + path, init);
-			const text = await response.text();
-			expect([request, judgeResponse(operation, response, text)]).toEqual([request, '']);
-			return `${response.status} ${text}`;
-		};
-		expect(await send(HEADERS)).toMatch(/^200 (%PDF-|\{"status":"success",)/);
+it.each(documentedOperations())('$request responds as documented', async (operation) => {
+	const { method, operationId, request, requestBody } = operation;
+	const isUpgrade = operationId === 'plan.upgrade';
+	const path = operation.path.replace('{userID}', 'user-001').replace('{resumeID}', 'resume-001');
+	const send = async (headers: object, body = requestBody && JSON.stringify(UPGRADE)) => {
+		const init = { method, headers: { ...headers }, body };
+		const response = await fetch(sandbox.baseUrl + path, init);
+		const text = await response.text();
+		expect([request, judgeResponse(operation, response, text)]).toEqual([request, '']);
+		return `${response.status} ${text}`;
+	};
+	expect(await send(HEADERS)).toMatch(/^200 (%PDF-|\{"status":"success",)/);
 
-		const refused = (code: string) => expect.stringMatching(`^${isUpgrade ? 401 : 200} .*${code}`);
-		const unauthorized = refused(isUpgrade ? 'plan-upgrade-3' : 'sandbox-unauthorized');
-		const tokenType = refused(isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type');
-		const { Authentication } = HEADERS;
-		expect(await send({ Authentication })).toEqual(refused('sandbox-content-type'));
-		expect(await send({ ...JSON_TYPE, Authorization: Authentication })).toEqual(unauthorized);
-		expect(await send({ ...JSON_TYPE, Authentication: 'Bearer unknown' })).toEqual(unauthorized);
-		expect(await send({ ...JSON_TYPE, Authentication: 'Bearer a.b.c' })).toEqual(tokenType);
-		if (requestBody) expect(await send(HEADERS, '{"title":')).toEqual(refused('malformed-body'));
-	},
-);
+	const refused = (code: string) => expect.stringMatching(`^${isUpgrade ? 401 : 200} .*${code}`);
+	const unauthorized = refused(isUpgrade ? 'plan-upgrade-3' : 'sandbox-unauthorized');
+	const tokenType = refused(isUpgrade ? 'plan-upgrade-4' : 'sandbox-token-type');
+	const { Authentication } = HEADERS;
+	expect(await send({ Authentication })).toEqual(refused('sandbox-content-type'));
+	expect(await send({ ...JSON_TYPE, Authorization: Authentication })).toEqual(unauthorized);
+	expect(await send({ ...JSON_TYPE, Authentication: 'Bearer unknown' })).toEqual(unauthorized);
+	expect(await send({ ...JSON_TYPE, Authentication: 'Bearer a.b.c' })).toEqual(tokenType);
+	if (requestBody) expect(await send(HEADERS, '{"title":')).toEqual(refused('malformed-body'));
+});
 
 it('Upgrades shows each request, its key by name, and what it billed', async () => {
 	await upgrade({ planId: SANDBOX_PLANS.premium, aiTokenId: 'ai_tokens_100' });

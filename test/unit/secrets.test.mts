@@ -38,22 +38,20 @@ test('a secret is hidden whole: outside ASCII, without its prefix, as a number, 
 	expect(hideSecrets(numbers, secrets)).toEqual({ key: HIDDEN, other: 123 });
 });
 
-test.each(['"', '\\', 'k', '\\k', 'k"', 'k+/'])(
-	'long keys of %j are hidden, and quickly',
-	(piece) => {
-		const start = process.threadCpuUsage();
-		const text = JSON.stringify({ a: ' k"\\+/k'.repeat(400), b: '\\'.repeat(400) }).repeat(100);
-		for (const length of [8, 250, 4_000]) {
-			const half = piece.repeat(Math.ceil(length / 2 / piece.length));
-			for (const key of [half + half, `${half}1${half}`, `\\${half}${half}\\`]) {
-				const secrets = secretsOf([key]);
-				for (const spell of Object.values(SPELLINGS)) {
-					const shown = hideSecrets(`x ${spell(key)} y`, secrets);
-					expect(shown).toMatch(/^x (?:.{0,4}\[hidden\])+.{0,6} y$/s);
-				}
-				hideSecrets(text, secrets);
+const PIECES = ['"', '\\', 'k', '\\k', 'k"', 'k+/'];
+test.each(PIECES)('long keys of %j are hidden, and quickly', (piece) => {
+	const start = process.threadCpuUsage();
+	const text = JSON.stringify({ a: ' k"\\+/k'.repeat(400), b: '\\'.repeat(400) }).repeat(100);
+	for (const length of [8, 250, 4_000]) {
+		const half = piece.repeat(Math.ceil(length / 2 / piece.length));
+		for (const key of [half + half, `${half}1${half}`, `\\${half}${half}\\`]) {
+			const secrets = secretsOf([key]);
+			for (const spell of Object.values(SPELLINGS)) {
+				const shown = hideSecrets(`x ${spell(key)} y`, secrets);
+				expect(shown).toMatch(/^x (?:.{0,4}\[hidden\])+.{0,6} y$/s);
 			}
+			hideSecrets(text, secrets);
 		}
-		expect(process.threadCpuUsage(start).user).toBeLessThan(5_000_000);
-	},
-);
+	}
+	expect(process.threadCpuUsage(start).user).toBeLessThan(5_000_000);
+});
