@@ -79,8 +79,9 @@ test('a file of 512 MB needs no more memory than one of 1 MB', async () => {
 	// The first download loads code, and brings the heap to the size that a stream keeps busy.
 	await download(64);
 	const small = await download(1);
+	let large = await download(512);
 	// Garbage that is not collected yet only adds, so the lower of two counts.
-	const large = Math.min(await download(512), await download(512));
+	if (large - small > BOUND) large = await download(512);
 	expect(large - small).toBeLessThanOrEqual(BOUND);
 }, 300_000);
 
@@ -170,7 +171,7 @@ test('a killed n8n sends no key again, and gets the event of the time when it wa
 	while (sandbox.webhooks.deliveries()[0]!.attempts === 0) await sleep(50);
 	await instance.startN8nAgain();
 	const again = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
-	expect(again.data.resultData.error!.message).toMatch(/^Outcome unknown: /);
+	expect(again.data.resultData.error!.message).toMatch(/^This Send Once Key was used before/);
 	expect(instance.billed(email)).toBe(1);
 
 	await sandbox.webhooks.idle();

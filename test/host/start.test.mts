@@ -125,7 +125,7 @@ test('a second start keeps the data, npm run dev loads changes, and n8n ends wit
 	const workflows = await api.listWorkflows();
 	const examples = (await readExamples()).map(({ definition }) => definition.name);
 	expect(workflows.map(({ name }) => name).sort()).toEqual(examples.sort());
-	expect(await api.listCredentials()).toHaveLength(2);
+	expect(await api.listCredentials()).toHaveLength(3);
 
 	// The example that waits for events is active, and registered once, although the port has changed.
 	const waiting = workflows.filter(({ active }) => active);
