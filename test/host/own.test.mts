@@ -5,7 +5,6 @@ import { pipeline } from 'node:stream/promises';
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
-import type { INodeParameters } from 'n8n-workflow';
 import { memory, resetPeak } from '../../bench/memory.mts';
 import type { Execution } from '../../host/rest.mts';
 import { start } from '../../host/workflow.mts';
@@ -13,7 +12,9 @@ import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { byId } from '../support/parameters.mts';
 import {
 	actionType,
+	byHeader,
 	outputOf,
+	secretHeader,
 	startInstance,
 	startMilliseconds,
 	tested,
@@ -118,14 +119,6 @@ async function runDownload(id: string): Promise<Execution> {
 	});
 }
 
-/** Activates a workflow of the trigger alone. */
-async function activateTrigger(options: INodeParameters = {}) {
-	const parameters = { verification: 'header', headerName: 'X-Webhook-Secret', options };
-	const trigger = await instance.createTrigger(parameters, await instance.addCredential());
-	await instance.api.activateWorkflow(trigger.id);
-	return trigger;
-}
-
 /** Returns the number of expressions that n8n's engine has evaluated since its start, by n8n's own metrics. */
 async function evaluations(): Promise<number> {
 	const { data } = await axios.get<string>(`${instance.url}/metrics`);
@@ -135,11 +128,12 @@ async function evaluations(): Promise<number> {
 
 // The oldest n8n has another engine, which counts nothing.
 unlessLowest('an event evaluates no expression', async () => {
-	const headers = { 'X-Webhook-Secret': webhookSecret };
-	const send = async (options?: INodeParameters) => {
-		const { id, url } = await activateTrigger(options);
+	const credentials = await instance.addCredential();
+	const send = async (options = {}) => {
+		const parameters = { ...byHeader, options };
+		const { id, url } = await instance.activateTrigger(parameters, credentials);
 		const before = await evaluations();
-		await axios.post(url, {}, { headers });
+		await axios.post(url, {}, { headers: secretHeader });
 		await instance.api.waitForExecutions(id, 1);
 		return (await evaluations()) - before;
 	};
@@ -151,14 +145,14 @@ unlessLowest('an event evaluates no expression', async () => {
 /** The last one, because the others need an n8n that runs. */
 test('a killed n8n sends no key again, and gets the event of the time when it was down', async () => {
 	const { sandbox, api } = instance;
-	const { id: eventsId, url } = await activateTrigger();
-	const route = { style: 'header', headerName: 'X-Webhook-Secret' } as const;
-	sandbox.webhooks.register({ url, secret: webhookSecret, ...route });
+	const baseUrl = sandbox.baseUrl.replace('127.0.0.1', 'localhost');
+	const credentials = await instance.addCredential({ baseUrl });
+	const { id: eventsId, url } = await instance.activateTrigger(byHeader, credentials);
+	const { headerName } = byHeader;
+	sandbox.webhooks.register({ url, secret: webhookSecret, style: 'header', headerName });
 	const [email] = instance.emails as [string];
 	const upgrade = { resource: 'plan', operation: 'upgrade', email, planId: SANDBOX_PLANS.pro };
 	const parameters = { ...upgrade, sendOnceKey: 'killed' };
-	const baseUrl = sandbox.baseUrl.replace('127.0.0.1', 'localhost');
-	const credentials = await instance.addCredential({ baseUrl });
 	const node = { name: 'Upgrade', type: actionType, parameters, credentials };
 	const id = await instance.createWorkflow([start, node]);
 	sandbox.faults.add({ email, delayMs: 60_000 });

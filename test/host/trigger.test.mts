@@ -3,7 +3,14 @@ import { gzipSync } from 'node:zlib';
 import axios from 'axios';
 import type { INodeCredentials, INodeParameters } from 'n8n-workflow';
 import type { WebhookRegistration } from '../../sandbox/server.mts';
-import { joinInstance, outputOf, tested, webhookSecret, type SharedInstance } from './instance.mts';
+import {
+	byHeader,
+	joinInstance,
+	outputOf,
+	secretHeader,
+	tested,
+	type SharedInstance,
+} from './instance.mts';
 
 /** Deliveries over HTTP: body, response and execution. The trigger's own decisions are in test/engine/trigger.test.mts. */
 
@@ -21,8 +28,7 @@ afterAll(async () => await instance?.close());
 
 /** Activates a workflow of the trigger alone. */
 async function activate(parameters: INodeParameters, own = credentials) {
-	const { id, url } = await instance.createTrigger(parameters, own);
-	await instance.api.activateWorkflow(id);
+	const { id, url } = await instance.activateTrigger(parameters, own);
 	return {
 		url,
 		/** Sends a body as it is, JSON by default. */
@@ -46,12 +52,9 @@ async function activate(parameters: INodeParameters, own = credentials) {
 	};
 }
 
-const byHeader = { verification: 'header', headerName: 'X-Webhook-Secret' };
-const secret = { 'X-Webhook-Secret': webhookSecret };
-
 test('an event starts the workflow, and the response is in the envelope of the service', async () => {
 	const trigger = await activate(byHeader);
-	const answer = await trigger.send(JSON.stringify(EVENT), secret);
+	const answer = await trigger.send(JSON.stringify(EVENT), secretHeader);
 	expect([answer.status, answer.data]).toEqual([200, { status: 'success' }]);
 	expect(await trigger.items(1)).toEqual([
 		{
@@ -97,7 +100,7 @@ test('bodies of all kinds start nothing without the secret, and get a response',
 	for (const [name, [body, headers, ...statuses]] of Object.entries(cases)) {
 		const answers = [
 			await trigger.send(body, headers),
-			await trigger.send(body, { ...headers, ...secret }),
+			await trigger.send(body, { ...headers, ...secretHeader }),
 		];
 		expect([name, ...answers.map(({ status, data }) => ({ status, data }))]).toMatchObject([
 			name,
@@ -105,7 +108,7 @@ test('bodies of all kinds start nothing without the secret, and get a response',
 		]);
 	}
 	const started = Object.values(cases).filter(([, , , status]) => status === 200);
-	await trigger.send('{"eventId":"last"}', secret);
+	await trigger.send('{"eventId":"last"}', secretHeader);
 	expect(await trigger.items(started.length + 1)).toMatchObject([
 		...started.map(() => ({ data: EVENT })),
 		{ deliveryId: 'last' },
@@ -152,7 +155,7 @@ test('a workflow without a webhook secret is not activated', async () => {
 	async () => {
 		const trigger = await activate(byHeader);
 		const bodies = Array.from({ length: 30 }, (_, number) => JSON.stringify({ number }));
-		const answers = await Promise.all(bodies.map((body) => trigger.send(body, secret)));
+		const answers = await Promise.all(bodies.map((body) => trigger.send(body, secretHeader)));
 		expect(answers.every(({ status }) => status === 200)).toBe(true);
 		const ids = (await trigger.items(bodies.length)).map(({ deliveryId }) => deliveryId);
 		expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
