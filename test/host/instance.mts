@@ -35,9 +35,6 @@ export const triggerType = `${actionType}Trigger`;
 export const byHeader = { verification: 'header', headerName: 'X-Webhook-Secret' };
 export const secretHeader = { 'X-Webhook-Secret': webhookSecret };
 
-/** Defines a test of something that n8n 1.85 lacks. */
-export const unlessLowest = tested === 'lowest' ? test.skip : test;
-
 export type SharedInstance = Awaited<ReturnType<typeof joinInstance>>;
 export type OwnInstance = Awaited<ReturnType<typeof startInstance>>;
 

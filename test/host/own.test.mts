@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import axios from 'axios';
 import { memory, resetPeak } from '../../bench/memory.mts';
 import type { Execution } from '../../host/rest.mts';
 import { start } from '../../host/workflow.mts';
@@ -14,11 +13,9 @@ import {
 	actionType,
 	byHeader,
 	outputOf,
-	secretHeader,
 	startInstance,
 	startMilliseconds,
 	tested,
-	unlessLowest,
 	webhookSecret,
 	type OwnInstance,
 } from './instance.mts';
@@ -55,7 +52,6 @@ beforeAll(async () => {
 		// n8n 1 does not know these. The service stays reachable, by its name.
 		N8N_SSRF_PROTECTION_ENABLED: 'true',
 		N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
-		N8N_METRICS: 'true',
 	});
 	// One block in eighty would start with a bracket by chance, as JSON and HTML do.
 	const block = randomBytes(MEGABYTE).fill('%PDF-1.7\n', 0, 9);
@@ -118,29 +114,6 @@ async function runDownload(id: string): Promise<Execution> {
 		timeoutMilliseconds: 120_000,
 	});
 }
-
-/** Returns the number of expressions that n8n's engine has evaluated since its start, by n8n's own metrics. */
-async function evaluations(): Promise<number> {
-	const { data } = await axios.get<string>(`${instance.url}/metrics`);
-	const counts = data.matchAll(/^n8n_expression_evaluation_duration_seconds_count\{.*\} (\d+)$/gm);
-	return Array.from(counts).reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-// The oldest n8n has another engine, which counts nothing.
-unlessLowest('an event evaluates no expression', async () => {
-	const credentials = await instance.addCredential();
-	const send = async (options = {}) => {
-		const parameters = { ...byHeader, options };
-		const { id, url } = await instance.activateTrigger(parameters, credentials);
-		const before = await evaluations();
-		await axios.post(url, {}, { headers: secretHeader });
-		await instance.api.waitForExecutions(id, 1);
-		return (await evaluations()) - before;
-	};
-	expect(await send()).toBe(0);
-	// Proves that n8n counts.
-	expect(await send({ eventIdPath: '={{ "meta.uuid" }}' })).toBeGreaterThan(0);
-});
 
 /** The last one, because the others need an n8n that runs. */
 test('a killed n8n sends no key again, and gets the event of the time when it was down', async () => {

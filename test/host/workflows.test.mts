@@ -83,6 +83,11 @@ async function setCredential(file: string, type: string, data: CredentialDefinit
 const setModel = async (file: string) =>
 	await setCredential(file, 'openAiApi', { apiKey: 'none', url: model.baseUrl });
 
+const setMail = async (file: string) =>
+	await setCredential(file, 'smtp', {
+		...{ host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true },
+	});
+
 async function activate(file: string): Promise<void> {
 	await instance.api.activateWorkflow(instance.exampleId(file));
 }
@@ -314,8 +319,7 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 
 example('tell-of-failures', 'sends an email that says what failed, with a link', async () => {
 	const { api, exampleId, url } = instance;
-	const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
-	await setCredential('tell-of-failures', 'smtp', server);
+	await setMail('tell-of-failures');
 	// n8n 1 has nothing to activate in it.
 	if (tested !== '1') await activate('tell-of-failures');
 	const settings = { executionOrder: 'v1', errorWorkflow: exampleId('tell-of-failures') };
@@ -439,8 +443,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	const { api, exampleId, sandbox, url } = instance;
 	const sent = () => sandbox.requests.filter(({ url }) => url === '/v1/plan/upgrade').length;
 	await setModel(approval);
-	const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
-	await setCredential(approval, 'smtp', server);
+	await setMail(approval);
 	await activate(approval);
 	sandbox.requests.length = 0;
 	const { nodes } = await api.readWorkflow(exampleId(approval));
