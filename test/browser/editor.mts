@@ -127,12 +127,6 @@ export async function change(saved: string, act: () => Promise<void>): Promise<v
 	await saving;
 }
 
-/** Opens the trigger panel's URLs at the one for the service. */
-export async function showProductionUrl(): Promise<void> {
-	await page.getByText('Webhook URLs', { exact: true }).click();
-	await page.getByTestId('radio-button-production').click();
-}
-
 /** Hides messages that pop up, the nodes beside a panel, and n8n's checklist. */
 const withoutOverlays = `
 	.el-notification,

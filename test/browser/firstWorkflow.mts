@@ -12,7 +12,6 @@ import {
 	page,
 	panel,
 	renewScreenshot,
-	showProductionUrl,
 } from './editor.mts';
 
 /** Follows docs/first-workflow.md. Each numbered heading is a step, which continues where the last one ended. */
@@ -190,7 +189,10 @@ step('7. Start on an event', async () => {
 	await createWorkflow();
 	await addNode(onPage('On resume section saved'));
 	['Webhook URLs', 'Production URL'].forEach(onPage);
-	await showProductionUrl();
+	await page.getByText('Webhook URLs', { exact: true }).click();
+	await page.getByTestId('radio-button-production').click();
+	await panel().getByText('Ask your account manager how to register').waitFor();
+	await renewScreenshot(panel(), 'trigger');
 	await panel().getByText(`${instance.url}/webhook/`).click();
 	await closePanel();
 	await button('Publish').click();

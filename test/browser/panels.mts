@@ -10,7 +10,6 @@ import {
 	panel,
 	parameter,
 	renewScreenshot,
-	showProductionUrl,
 } from './editor.mts';
 
 /** Adds the action node from n8n's folded list of its actions. */
@@ -83,14 +82,5 @@ describe("the node's panel", () => {
 		await output().getByTestId('radio-button-json').click();
 		await output().getByText('"user-002"').waitFor();
 		await renewScreenshot(panel(), 'custom-request');
-	});
-
-	it('of the trigger shows the URL for the service', async () => {
-		await findNode();
-		await addNode('On resume section saved');
-		await showProductionUrl();
-		await panel().getByText(`${instance.url}/webhook/`).waitFor();
-		await panel().getByText('Ask your account manager how to register').waitFor();
-		await renewScreenshot(panel(), 'trigger');
 	});
 });

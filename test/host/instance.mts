@@ -31,8 +31,9 @@ export const startMilliseconds = 15 * 60_000;
 export const actionType = 'n8n-nodes-resume-management.resumeManagement';
 export const triggerType = `${actionType}Trigger`;
 
-/** Defines a test of something that n8n 1.85 lacks. */
-export const unlessLowest = tested === 'lowest' ? test.skip : test;
+/** Parameters of a trigger that asks for {@link webhookSecret} in a header, and the header. */
+export const byHeader = { verification: 'header', headerName: 'X-Webhook-Secret' };
+export const secretHeader = { 'X-Webhook-Secret': webhookSecret };
 
 export type SharedInstance = Awaited<ReturnType<typeof joinInstance>>;
 export type OwnInstance = Awaited<ReturnType<typeof startInstance>>;
@@ -54,7 +55,7 @@ const shared = () => JSON.parse(process.env.SHARED_N8N!) as SharedN8n;
 export async function joinInstance() {
 	const { url, userFolder } = shared();
 	const sandbox = await startSandbox({ port: 0, record: true });
-	return { ...workIn(url, userFolder, sandbox), close: sandbox.close };
+	return { ...workIn(resume(url), url, userFolder, sandbox), close: sandbox.close };
 }
 
 /**
@@ -73,7 +74,7 @@ export async function startInstance(env: Record<string, string> = {}, users?: nu
 	const n8n = await startN8n(options);
 	const sandbox = await startSandbox({ port: 0, record: true, users });
 	const instance = {
-		...workIn(n8n.url, userFolder, sandbox),
+		...workIn(resume(n8n.url), n8n.url, userFolder, sandbox),
 		n8n,
 		/** Ends n8n as the operating system does when memory is short. */
 		killN8n: async () => {
@@ -121,10 +122,15 @@ async function chooseTables(nodes: INode[], api: EditorApi): Promise<INode[]> {
 	});
 }
 
-function workIn(url: string, userFolder: string, sandbox: Sandbox) {
+/** Continues the session of the shared n8n, which is valid in a copy of its user folder, too. */
+function resume(url: string): TestApi {
 	const api = new TestApi(url);
-	// The session is valid in a copy of the user folder, too.
 	api.resume(shared().session);
+	return api;
+}
+
+/** @param url of n8n's webhooks */
+export function workIn(api: TestApi, url: string, userFolder: string, sandbox: Sandbox) {
 	const type = 'resumeManagementApi';
 	const access = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	/** Returns rows of the sandbox's database. */
@@ -159,11 +165,16 @@ function workIn(url: string, userFolder: string, sandbox: Sandbox) {
 			return { [type]: { id, name } };
 		},
 		createWorkflow,
-		/** Saves a workflow of the trigger alone, and returns its production URL, too. */
-		createTrigger: async (parameters: INodeParameters, credentials: INodeCredentials) => {
+		/** Activates a workflow of the trigger and the nodes after it, and returns its ID and its production URL. */
+		activateTrigger: async (
+			parameters: INodeParameters,
+			credentials: INodeCredentials,
+			...after: NodeDefinition[]
+		) => {
 			const webhookId = randomUUID();
 			const node = { name: 'Trigger', type: triggerType, typeVersion: 1.1, webhookId };
-			const id = await createWorkflow([{ ...node, parameters, credentials }]);
+			const id = await createWorkflow([{ ...node, parameters, credentials }, ...after]);
+			await api.activateWorkflow(id);
 			return { id, url: `${url}/webhook/${webhookId}/webhook` };
 		},
 		/** Runs a node (default: this package's action node) in a workflow of its own, to its end. */

@@ -1,5 +1,5 @@
 import type { INodeParameters } from 'n8n-workflow';
-import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { joinInstance, outputOf, type NodeToRun, type SharedInstance } from './instance.mts';
 
 /** The package in a real n8n: the credential, and one node at a time. */
@@ -77,31 +77,10 @@ test("n8n does not give out the credential's secrets", async () => {
 	}
 });
 
-test('the error output has the failed item, paired, with the error as data', async () => {
-	const given = [
-		{ email: 'emma.larsen@example.com', planId: SANDBOX_PLANS.premium },
-		{ email: 'olivia.martin@example.com', planId: 'plan_that_does_not_exist' },
-		{ email: 'noah.fischer@example.com', planId: SANDBOX_PLANS.pro },
-	];
-	const [email, planId] = ['={{ $json.email }}', '={{ $json.planId }}'];
-	const parameters = { resource: 'plan', operation: 'upgrade', email, planId };
-	const { execution } = await run(parameters, { items: given, onError: 'continueErrorOutput' });
-	expect(outputOf(execution)).toMatchObject([
-		{ json: { plan_id: SANDBOX_PLANS.premium }, pairedItem: { item: 0 } },
-		{ json: { plan_id: SANDBOX_PLANS.pro }, pairedItem: { item: 2 } },
-	]);
-	const error = { code: 'plan-upgrade-2', httpStatus: 401, outcome: 'refused' };
-	expect(outputOf(execution, undefined, 1)).toMatchObject([
-		{ json: { ...given[1], error }, pairedItem: { item: 1 } },
-	]);
-});
-
 test("n8n's HTTP Request node reaches the service with the predefined credential", async () => {
 	const url = `${instance.sandbox.baseUrl}/users?limit=2`;
-	const access = {
-		authentication: 'predefinedCredentialType',
-		nodeCredentialType: 'resumeManagementApi',
-	};
+	const authentication = 'predefinedCredentialType';
+	const access = { authentication, nodeCredentialType: 'resumeManagementApi' };
 	const node = { type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2 };
 	const { execution, sent } = await run({ url, ...access }, node);
 	expect(outputOf(execution)).toMatchObject([{ json: { status: 'success' } }]);
@@ -111,9 +90,7 @@ test("n8n's HTTP Request node reaches the service with the predefined credential
 
 test('a credential that no HTTP Request node may use works with our node', async () => {
 	const credentials = await instance.addCredential({ allowedHttpRequestDomains: 'none' });
-	const { execution } = await run(
-		{ resource: 'user', operation: 'getAll', limit: 1 },
-		{ credentials },
-	);
+	const parameters = { resource: 'user', operation: 'getAll', limit: 1 };
+	const { execution } = await run(parameters, { credentials });
 	expect(outputOf(execution)).toHaveLength(1);
 });

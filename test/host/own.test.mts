@@ -4,8 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import axios from 'axios';
-import type { INodeParameters } from 'n8n-workflow';
 import { memory, resetPeak } from '../../bench/memory.mts';
 import type { Execution } from '../../host/rest.mts';
 import { start } from '../../host/workflow.mts';
@@ -13,11 +11,11 @@ import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { byId } from '../support/parameters.mts';
 import {
 	actionType,
+	byHeader,
 	outputOf,
 	startInstance,
 	startMilliseconds,
 	tested,
-	unlessLowest,
 	webhookSecret,
 	type OwnInstance,
 } from './instance.mts';
@@ -54,7 +52,6 @@ beforeAll(async () => {
 		// n8n 1 does not know these. The service stays reachable, by its name.
 		N8N_SSRF_PROTECTION_ENABLED: 'true',
 		N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
-		N8N_METRICS: 'true',
 	});
 	// One block in eighty would start with a bracket by chance, as JSON and HTML do.
 	const block = randomBytes(MEGABYTE).fill('%PDF-1.7\n', 0, 9);
@@ -79,8 +76,9 @@ test('a file of 512 MB needs no more memory than one of 1 MB', async () => {
 	// The first download loads code, and brings the heap to the size that a stream keeps busy.
 	await download(64);
 	const small = await download(1);
+	let large = await download(512);
 	// Garbage that is not collected yet only adds, so the lower of two counts.
-	const large = Math.min(await download(512), await download(512));
+	if (large - small > BOUND) large = await download(512);
 	expect(large - small).toBeLessThanOrEqual(BOUND);
 }, 300_000);
 
@@ -117,47 +115,17 @@ async function runDownload(id: string): Promise<Execution> {
 	});
 }
 
-/** Activates a workflow of the trigger alone. */
-async function activateTrigger(options: INodeParameters = {}) {
-	const parameters = { verification: 'header', headerName: 'X-Webhook-Secret', options };
-	const trigger = await instance.createTrigger(parameters, await instance.addCredential());
-	await instance.api.activateWorkflow(trigger.id);
-	return trigger;
-}
-
-/** Returns the number of expressions that n8n's engine has evaluated since its start, by n8n's own metrics. */
-async function evaluations(): Promise<number> {
-	const { data } = await axios.get<string>(`${instance.url}/metrics`);
-	const counts = data.matchAll(/^n8n_expression_evaluation_duration_seconds_count\{.*\} (\d+)$/gm);
-	return Array.from(counts).reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-// The oldest n8n has another engine, which counts nothing.
-unlessLowest('an event evaluates no expression', async () => {
-	const headers = { 'X-Webhook-Secret': webhookSecret };
-	const send = async (options?: INodeParameters) => {
-		const { id, url } = await activateTrigger(options);
-		const before = await evaluations();
-		await axios.post(url, {}, { headers });
-		await instance.api.waitForExecutions(id, 1);
-		return (await evaluations()) - before;
-	};
-	expect(await send()).toBe(0);
-	// Proves that n8n counts.
-	expect(await send({ eventIdPath: '={{ "meta.uuid" }}' })).toBeGreaterThan(0);
-});
-
 /** The last one, because the others need an n8n that runs. */
 test('a killed n8n sends no key again, and gets the event of the time when it was down', async () => {
 	const { sandbox, api } = instance;
-	const { id: eventsId, url } = await activateTrigger();
-	const route = { style: 'header', headerName: 'X-Webhook-Secret' } as const;
-	sandbox.webhooks.register({ url, secret: webhookSecret, ...route });
+	const baseUrl = sandbox.baseUrl.replace('127.0.0.1', 'localhost');
+	const credentials = await instance.addCredential({ baseUrl });
+	const { id: eventsId, url } = await instance.activateTrigger(byHeader, credentials);
+	const { headerName } = byHeader;
+	sandbox.webhooks.register({ url, secret: webhookSecret, style: 'header', headerName });
 	const [email] = instance.emails as [string];
 	const upgrade = { resource: 'plan', operation: 'upgrade', email, planId: SANDBOX_PLANS.pro };
 	const parameters = { ...upgrade, sendOnceKey: 'killed' };
-	const baseUrl = sandbox.baseUrl.replace('127.0.0.1', 'localhost');
-	const credentials = await instance.addCredential({ baseUrl });
 	const node = { name: 'Upgrade', type: actionType, parameters, credentials };
 	const id = await instance.createWorkflow([start, node]);
 	sandbox.faults.add({ email, delayMs: 60_000 });
@@ -170,7 +138,7 @@ test('a killed n8n sends no key again, and gets the event of the time when it wa
 	while (sandbox.webhooks.deliveries()[0]!.attempts === 0) await sleep(50);
 	await instance.startN8nAgain();
 	const again = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
-	expect(again.data.resultData.error!.message).toMatch(/^Outcome unknown: /);
+	expect(again.data.resultData.error!.message).toMatch(/^This Send Once Key was used before/);
 	expect(instance.billed(email)).toBe(1);
 
 	await sandbox.webhooks.idle();

@@ -15,16 +15,8 @@ import { actionType, startMilliseconds, tested, triggerType } from './instance.m
 /** The only registry that n8n installs from without a licence (getNpmRegistry in its community-packages.service.ts). */
 const registryHost = 'registry.npmjs.org';
 
-let folder: string;
-
-beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'resume-management-registry-'));
-});
-
-afterAll(async () => await rm(folder, { recursive: true, force: true }));
-
 /** Starts a proxy that leads to a registry with this package alone, and returns its address. */
-async function startProxy() {
+async function startProxy(folder: string) {
 	const manifest = JSON.parse(await readFile(join(projectRoot, 'package.json'), 'utf8')) as {
 		version: string;
 	};
@@ -53,28 +45,26 @@ async function startProxy() {
 it(
 	'is installed from the registry by n8n, which then offers its nodes',
 	async () => {
-		const { url, proxy } = await startProxy();
+		const folder = await mkdtemp(join(tmpdir(), 'resume-management-registry-'));
+		const { url, proxy } = await startProxy(folder);
 		const nodes = join(folder, '.n8n', 'nodes');
 		await mkdir(nodes, { recursive: true });
 		// For the npm that n8n 1 runs without its environment.
 		await writeFile(join(nodes, '.npmrc'), `https-proxy=${url}\nstrict-ssl=false\n`);
-		const n8n = await startN8n({
-			host: await installHost(tested),
-			userFolder: folder,
-			env: { HTTPS_PROXY: url, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
-		});
+		const env = { HTTPS_PROXY: url, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+		const n8n = await startN8n({ host: await installHost(tested), userFolder: folder, env });
 		try {
 			const api = new TestApi(n8n.url);
 			await api.signIn(owner);
 			const { installedNodes } = await api.installPackage(packageName);
 			expect(installedNodes.map(({ type }) => type).sort()).toEqual([actionType, triggerType]);
 			const offered = [...(await api.nodeTypes()), ...(await api.credentialTypes())];
-			expect(offered.map(({ name }) => name)).toEqual(
-				expect.arrayContaining([actionType, triggerType, 'resumeManagementApi']),
-			);
+			const types = [actionType, triggerType, 'resumeManagementApi'];
+			expect(offered.map(({ name }) => name)).toEqual(expect.arrayContaining(types));
 		} finally {
 			await n8n.stop();
 			proxy.close();
+			await rm(folder, { recursive: true, force: true });
 		}
 	},
 	startMilliseconds,

@@ -93,9 +93,10 @@ async function change(file: string, from: string, to: string): Promise<void> {
 	await writeFile(path, before.replace(from, to));
 }
 
-let api: EditorApi;
-
-async function whenNode(matches: (node: INodeTypeDescription) => boolean): Promise<void> {
+async function whenNode(
+	api: EditorApi,
+	matches: (node: INodeTypeDescription) => boolean,
+): Promise<void> {
 	for (;;) {
 		// While n8n writes the file that it serves, a response can be cut short, or longer than announced.
 		const types: unknown = await api.nodeTypes().catch(() => undefined);
@@ -120,12 +121,12 @@ test('npm start prints addresses and login, and Ctrl-C stops everything', async 
 test('a second start keeps the data, npm run dev loads changes, and n8n ends with its launcher', async () => {
 	const second = start(['--watch']);
 	await second.written();
-	api = new EditorApi(`http://127.0.0.1:${port}`);
+	const api = new EditorApi(`http://127.0.0.1:${port}`);
 	await api.signIn(owner);
 	const workflows = await api.listWorkflows();
 	const examples = (await readExamples()).map(({ definition }) => definition.name);
 	expect(workflows.map(({ name }) => name).sort()).toEqual(examples.sort());
-	expect(await api.listCredentials()).toHaveLength(2);
+	expect(await api.listCredentials()).toHaveLength(3);
 
 	// The example that waits for events is active, and registered once, although the port has changed.
 	const waiting = workflows.filter(({ active }) => active);
@@ -145,8 +146,10 @@ test('a second start keeps the data, npm run dev loads changes, and n8n ends wit
 	await second.written("Type 'number' is not assignable to type 'string'");
 	await change('nodes/ResumeManagement/ResumeManagement.node.json', '"cv"', '"vita"');
 	await change(description, 'displayName: 5', "displayName: 'Changed'");
-	await whenNode(({ displayName }) => displayName === 'Changed');
-	await whenNode(({ codex }) => codex?.alias?.includes('vita') ?? false);
+	await whenNode(
+		api,
+		({ displayName, codex }) => displayName === 'Changed' && !!codex?.alias?.includes('vita'),
+	);
 
 	second.child.kill('SIGKILL');
 	await second.exit;

@@ -83,6 +83,11 @@ async function setCredential(file: string, type: string, data: CredentialDefinit
 const setModel = async (file: string) =>
 	await setCredential(file, 'openAiApi', { apiKey: 'none', url: model.baseUrl });
 
+const setMail = async (file: string) =>
+	await setCredential(file, 'smtp', {
+		...{ host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true },
+	});
+
 async function activate(file: string): Promise<void> {
 	await instance.api.activateWorkflow(instance.exampleId(file));
 }
@@ -167,11 +172,9 @@ example('upgrades-from-file', 'bills each row once, and returns the outcomes', a
 		(name) => `${name}@example.com`,
 	) as [string, string, string];
 	sandbox.requests.length = 0;
+	const twice = `id,email,planId\n1,${emma},${pro}\n1,${noah},${pro}`;
 	for (const [csv, mistake] of [
-		[
-			`id,email,planId\n1,${emma},${pro}\n1,${noah},${pro}`,
-			'Row 3 has the id 1 of an earlier row.',
-		],
+		[twice, 'Row 3 has the id 1 of an earlier row.'],
 		[`id,email,planId\n1,${emma},${pro}\n2,,${pro}`, 'Row 3 has no email.'],
 		[`id;email;planId\n1;${emma};${pro}`, 'Row 2 has no planId.'],
 		['id,email,planId', 'Row 2 has no id.'],
@@ -226,10 +229,8 @@ example('users-resumes-scores', 'keeps one row for each resume in repeated runs'
 		instance.sandbox.faults.add({ path, answer: { status: 404 } });
 	}
 	const { status, data } = await run('users-resumes-scores', 'Start');
-	expect([status, data.resultData.error!.message]).toEqual([
-		'error',
-		failures('user-003, resume-001'),
-	]);
+	expect(status).toBe('error');
+	expect(data.resultData.error!.message).toEqual(failures('user-003, resume-001'));
 	expect(await instance.readTable('Resume scores')).toHaveLength(resumes.length);
 });
 
@@ -294,9 +295,7 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	expect([paid, refused, lost].map(instance.billed)).toEqual([1, 1, 1]);
 
 	const rows = await instance.readTable('Plan upgrades');
-	const lines = rows.map(
-		({ paymentId, state, httpStatus }) => `${paymentId} ${state} ${httpStatus}`,
-	);
+	const lines = rows.map((row) => `${row.paymentId} ${row.state} ${row.httpStatus}`);
 	expect(lines.sort()).toEqual(saved.sort());
 	const executions = await api.waitForExecutions(exampleId(file), saved.length);
 	expect(executions.map(({ status }) => status)).toEqual(ended);
@@ -306,16 +305,14 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	for (const { data } of executions.filter(({ status }) => status === 'error')) {
 		expect(data.resultData.error!.message).toMatch(report);
 	}
-	const lostReport = executions.find(({ storedData }) => storedData.includes('pay_4'))!;
-	expect(lostReport.data.resultData.error!.message).toContain(
-		`pay_4 of ${lost}: unknown. Outcome unknown: `,
-	);
+	const { data } = executions.find(({ storedData }) => storedData.includes('pay_4'))!;
+	const unknown = `pay_4 of ${lost}: unknown. Outcome unknown: `;
+	expect(data.resultData.error!.message).toContain(unknown);
 });
 
 example('tell-of-failures', 'sends an email that says what failed, with a link', async () => {
 	const { api, exampleId, url } = instance;
-	const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
-	await setCredential('tell-of-failures', 'smtp', server);
+	await setMail('tell-of-failures');
 	// n8n 1 has nothing to activate in it.
 	if (tested !== '1') await activate('tell-of-failures');
 	const settings = { executionOrder: 'v1', errorWorkflow: exampleId('tell-of-failures') };
@@ -398,9 +395,8 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const exported = ids.filter((id) => id !== 'resume-007').map((id) => `${id}.pdf`);
 	expect(await files()).toEqual(exported);
 	expect(await readFile(join(instance.filesFolder, exported[0]!), 'latin1')).toMatch(/^%PDF-/);
-	const [reason, advice] = [/nothing at this address/, /Check the ID/].map(
-		(text) => expect.stringMatching(text) as unknown,
-	);
+	const reason = expect.stringContaining('nothing at this address') as unknown;
+	const advice = expect.stringContaining('Check the ID') as unknown;
 	const failed = ['user-002', 'resume-007'].map((id) => ({ id, reason, advice }));
 	expect(jsonOf(execution, 'Not exported')).toEqual(failed);
 	instance.sandbox.faults.clear();
@@ -411,7 +407,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 /** Expects tool results in the model's last request, in this order. */
 function expectToolResults(...texts: string[]): void {
 	const { messages } = model.requests.at(-1)!;
-	const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
+	const results = messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
 	expect(results).toEqual(texts.map((text) => expect.stringContaining(text) as string));
 }
 
@@ -439,8 +435,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	const { api, exampleId, sandbox, url } = instance;
 	const sent = () => sandbox.requests.filter(({ url }) => url === '/v1/plan/upgrade').length;
 	await setModel(approval);
-	const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
-	await setCredential(approval, 'smtp', server);
+	await setMail(approval);
 	await activate(approval);
 	sandbox.requests.length = 0;
 	const { nodes } = await api.readWorkflow(exampleId(approval));
@@ -536,9 +531,7 @@ example('new-or-changed-users', 'passes each change on until its step succeeds',
 	instance.query("UPDATE users SET last_name = 'Changed' WHERE id = 'user-020'");
 	instance.query("INSERT INTO users VALUES ('user-new', 'new@example.com', 'New', 'User', 0, 0)");
 	const setStep = async (type: string, parameters = {}) =>
-		await change(file, (node) =>
-			node.name === 'Your step' ? { ...node, type, parameters } : node,
-		);
+		await change(file, (one) => (one.name === 'Your step' ? { ...one, type, parameters } : one));
 	await setStep('n8n-nodes-base.stopAndError', { errorMessage: 'The step fails' });
 	await poll('error');
 	await setStep('n8n-nodes-base.noOp');

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import type { Execution } from '../../host/rest.mts';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { startMilliseconds, startTopology, webhookSecret, type Topology } from './topology.mts';
+import { actionType, byHeader, secretHeader, startMilliseconds } from '../host/instance.mts';
+import { startTopology, type Topology } from './topology.mts';
 
 /** Send Once Key in n8n's queue mode: two workers claim the same keys, and one worker is killed. */
 
@@ -19,23 +20,23 @@ describe.each([2, 1])('n8n %i', (major) => {
 	afterAll(async () => await topology?.close(), 120_000);
 
 	test('sends each key at most once, though a worker is killed', async () => {
-		const { activate, api, sandbox, workers } = topology;
-		const seeded = sandbox.database.prepare('SELECT email FROM users ORDER BY id LIMIT 41').all();
-		const [unanswered, ...emails] = seeded.map(({ email }) => String(email)) as [string, string];
+		const { api, query, sandbox, workers } = topology;
+		const [unanswered, ...emails] = topology.emails.slice(0, 21) as [string, string];
 		/** Four users for each key, of whose upgrades only one may be sent. */
 		const payments = emails.map((email, index) => ({ email, key: `key ${index >> 2}` }));
 		const slow = { email: unanswered, key: 'slow' };
-		const { id, url } = await activate({
+		const credentials = await topology.addCredential();
+		const parameters = {
 			resource: 'plan',
 			operation: 'upgrade',
 			planId: SANDBOX_PLANS.pro,
 			email: '={{ $json.data.email }}',
 			sendOnceKey: '={{ $json.data.key }}',
-		});
-		const deliver = async (payment: Payment) => {
-			const headers = { 'X-Webhook-Secret': webhookSecret };
-			await axios.post(url, payment, { headers, proxy: false });
 		};
+		const upgrade = { name: 'Upgrade', type: actionType, credentials, parameters };
+		const { id, url } = await topology.activateTrigger(byHeader, credentials, upgrade);
+		const deliver = async (payment: Payment) =>
+			await axios.post(url, payment, { headers: secretHeader, proxy: false });
 		const sent = () =>
 			sandbox.requests
 				.filter((request) => request.url === '/v1/plan/upgrade')
@@ -62,8 +63,11 @@ describe.each([2, 1])('n8n %i', (major) => {
 		await Promise.all(all.map(deliver));
 		const second = (await api.waitForExecutions(id, all.length * 2)).slice(all.length);
 
-		const billed = sandbox.database.prepare('SELECT email FROM upgrades').all();
-		expect(billed.map(({ email }) => email).sort()).toEqual(sent().sort());
+		expect(
+			query('SELECT email FROM upgrades')
+				.map(({ email }) => email)
+				.sort(),
+		).toEqual(sent().sort());
 		const keys = sent().map((email) => all.find((payment) => payment.email === email)!.key);
 		expect(keys.sort()).toEqual([...new Set(keys)]);
 

@@ -1,27 +1,18 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { INodeParameters } from 'n8n-workflow';
 import { Client } from 'pg';
 import { installHost, installPackage, packPackage } from '../../host/install.mts';
 import { headless, startN8n, type N8nCommand } from '../../host/n8n.mts';
 import { reportTo } from '../../host/progress.mts';
-import { chain } from '../../host/workflow.mts';
 import { owner } from '../../host/workspace.mts';
-import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox } from '../../sandbox/server.mts';
+import { workIn } from '../host/instance.mts';
 import { TestApi } from '../support/testApi.mts';
 
 export type Topology = Awaited<ReturnType<typeof startTopology>>;
-
-/** Time limit of {@link startTopology}, whose first run on a machine installs n8n. */
-export const startMilliseconds = 15 * 60_000;
-
-export const webhookSecret = 'webhook_secret_of_the_tests';
-
-const actionType = 'n8n-nodes-resume-management.resumeManagement';
 
 /** Starts n8n in queue mode: a main process, a webhook process and two workers. */
 export async function startTopology(major: number) {
@@ -75,29 +66,7 @@ export async function startTopology(major: number) {
 
 		const api = new TestApi(main.url);
 		await api.signIn(owner);
-		const { id, name } = await api.createCredential({
-			name: 'Sandbox',
-			type: 'resumeManagementApi',
-			data: { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret },
-		});
-		const credentials = { resumeManagementApi: { id, name } };
-		/** Activates a workflow of our trigger and an action, and returns its ID and its production URL. */
-		const activate = async (parameters: INodeParameters) => {
-			const webhookId = randomUUID();
-			const trigger = {
-				name: 'Trigger',
-				type: `${actionType}Trigger`,
-				typeVersion: 1.1,
-				webhookId,
-				credentials,
-				parameters: { verification: 'header', headerName: 'X-Webhook-Secret' },
-			};
-			const action = { name: 'Action', type: actionType, credentials, parameters };
-			const { id } = await api.createWorkflow(chain([trigger, action]));
-			await api.activateWorkflow(id);
-			return { id, url: `${webhook.url}/webhook/${webhookId}/webhook` };
-		};
-		return { api, workers, sandbox, activate, close };
+		return { ...workIn(api, webhook.url, join(folder, 'main'), sandbox), workers, close };
 	} catch (error) {
 		await close();
 		throw error;
