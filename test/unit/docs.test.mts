@@ -127,7 +127,7 @@ const stated = [
 	`at most ${String(Number.MAX_SAFE_INTEGER).length} digits`,
 	'more than 15 digits loses digits',
 	`by ${numberIn('nodes/ResumeManagementTrigger/verify.ts', 'TOLERANCE = ')} seconds`,
-	`at most ${seconds(inNode('run/claims.ts', 'PATIENCE = '))}s in a run`,
+	`at most ${seconds(inNode('run/claims.ts', 'LONGEST_WAIT = '))}s in a run`,
 	`A read may take ${seconds(inNode('http/send.ts', '{ read: '))}s`,
 	`a write ${seconds(inNode('http/send.ts', ', write: '))}s`,
 	`${inN8n('generic', 'gracefulShutdownTimeout = ')} seconds by default`,

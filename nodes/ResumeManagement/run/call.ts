@@ -6,8 +6,8 @@ import type { ListSettings } from '../output/list';
 import type { FileSettings } from './file';
 import type { Pagination } from './pages';
 
-/** Settings for turning an item's responses into items, from its parameters. */
-export type Output =
+/** Settings of an item for its output: what becomes of its responses. */
+export type OutputSettings =
 	| ({ kind: 'record' } & ItemSettings)
 	| ({ kind: 'list'; pagination?: Pagination } & ItemSettings & ListSettings)
 	| ({ kind: 'file' } & FileSettings);
@@ -27,7 +27,7 @@ export interface Call extends Pick<RequestParts, 'body' | 'preview' | 'purchase'
 	operation: Operation;
 	credential: Credential;
 	request: HttpRequest;
-	output: Output;
-	/** Identifies the request across executions: see `claims.ts`. '' if the user set none. */
+	output: OutputSettings;
+	/** Identifies the request across executions: see `claims.ts`. '' if the user set none; undefined for reads. */
 	sendOnceKey?: string;
 }

@@ -6,26 +6,26 @@ import { pause } from '../http/attempts';
 import type { Result } from '../output/items';
 import type { Call } from './call';
 
-/** Milliseconds that a run waits in total for other executions that are sending its keys. */
-const PATIENCE = 10_000;
+/** Milliseconds. All items of a run together wait no longer for other executions that have claimed their keys. */
+const LONGEST_WAIT = 10_000;
 
 /** Milliseconds between two checks of a claim. */
 const CHECK_INTERVAL = 250;
 
-/** Attempts to insert a claim, if the database refuses them although nobody has claimed the key. */
+/** Refused insertions after which the item fails, if nobody has claimed the key. */
 const MOST_REFUSALS = 3;
 
-/** With this mode, n8n's helpers keep a list of values in the `data` of a row of `processed_data`. */
-const OPTIONS = { mode: 'entries' } as const;
+/** n8n's mode that stores a list of values in one row of `processed_data`. Its other modes store only the latest value. */
+const MODE = { mode: 'entries' } as const;
 
 /**
  * Sends the request of a key unless this workflow has sent the key before, in any execution and by any node. There are two
  * rows for a key:
  *
  * - The claim names the key alone. Only the execution that inserts it into n8n's database sends. The claim is removed
- *   only if the service certainly did nothing, so a killed process leaves the key claimed.
- * - The success names the key, the account and the request. It is inserted when the service has confirmed the request,
- *   and counts for exactly this request.
+ *   only if the service provably did nothing, so a killed process leaves the key claimed.
+ * - The success names the key, the account and the request. It is inserted when the service has confirmed the request.
+ *   The same key with another request is an error.
  */
 export class Claims {
 	private waitsUntil?: number;
@@ -45,13 +45,13 @@ export class Claims {
 		const { method, path, query = {}, body = '' } = request;
 		const { baseUrl, privateKey } = credential;
 		const parts = [baseUrl, privateKey, operation.path, method, path, query, body];
-		const claim = rowOf('claim', sendOnceKey);
-		const success = rowOf('success', sendOnceKey, ...parts);
-		const isClaimed = await this.claim(claim, success).catch((error: unknown) => {
+		const claim = rowName('claim', sendOnceKey);
+		const success = rowName('success', sendOnceKey, ...parts);
+		const maySend = await this.claim(claim, success).catch((error: unknown) => {
 			// If n8n's database fails, nothing is sent without a claim.
 			throw error instanceof Failure ? error : notClaimed();
 		});
-		if (!isClaimed) {
+		if (!maySend) {
 			return { kind: 'json', json: { alreadySent: true, sendOnceKey, outcome: 'succeeded' } };
 		}
 		const result = await send().catch(async (error: unknown) => {
@@ -64,11 +64,11 @@ export class Claims {
 	}
 
 	/**
-	 * Checks that n8n keeps rows by the names that they are given.
+	 * Checks that n8n stores each row under its own name: see {@link withRow}.
 	 * @throws Failure if it does not
 	 */
-	async check(): Promise<void> {
-		const isThere = await this.has(rowOf('never written')).catch(() => true);
+	async checkRows(): Promise<void> {
+		const isThere = await this.has(rowName('never written')).catch(() => true);
 		if (isThere) throw notClaimed();
 	}
 
@@ -78,17 +78,18 @@ export class Claims {
 	 * @throws Failure if neither is known
 	 */
 	private async claim(claim: string, success: string): Promise<boolean> {
-		await this.check();
+		await this.checkRows();
 		for (let refusals = 0; ;) {
 			if (await this.has(success)) return false;
-			const isClaimed = await this.has(claim);
-			// If another execution inserts the row first, the database refuses this insertion.
-			if (!isClaimed && (await this.insert(claim).catch(() => false))) return true;
-			// Without any row, the database refuses each insertion: it is full, read-only, or the workflow is not saved.
-			if (!isClaimed && !(await this.has(claim)) && ++refusals >= MOST_REFUSALS) throw notClaimed();
-			this.waitsUntil ??= Date.now() + PATIENCE;
-			if (isClaimed && (Date.now() >= this.waitsUntil || this.cancelled?.aborted)) {
-				throw new Failure('key.claimed', {}, { outcome: 'unknown' });
+			if (await this.has(claim)) {
+				this.waitsUntil ??= Date.now() + LONGEST_WAIT;
+				const isOver = Date.now() >= this.waitsUntil || this.cancelled?.aborted;
+				if (isOver) throw new Failure('key.claimed', {}, { outcome: 'unknown' });
+			} else {
+				// If another execution inserts the row first, the database refuses this insertion.
+				if (await this.insert(claim).catch(() => false)) return true;
+				// A database that is full or read-only refuses each insertion, and so does n8n for a workflow that is not saved.
+				if (!(await this.has(claim)) && ++refusals >= MOST_REFUSALS) throw notClaimed();
 			}
 			await pause(CHECK_INTERVAL, this.cancelled);
 		}
@@ -96,7 +97,7 @@ export class Claims {
 
 	private async has(row: string): Promise<boolean> {
 		const count = await withRow(this.context, row, ({ getProcessedDataCount }) =>
-			getProcessedDataCount?.('node', OPTIONS),
+			getProcessedDataCount?.('node', MODE),
 		);
 		return count > 0;
 	}
@@ -104,14 +105,14 @@ export class Claims {
 	/** @returns false if the row was there */
 	private async insert(row: string): Promise<boolean> {
 		const { new: added } = await withRow(this.context, row, ({ checkProcessedAndRecord }) =>
-			checkProcessedAndRecord?.([row], 'node', OPTIONS),
+			checkProcessedAndRecord?.([row], 'node', MODE),
 		);
 		return added.length > 0;
 	}
 
 	private async remove(row: string): Promise<void> {
 		await withRow(this.context, row, ({ clearAllProcessedItems }) =>
-			clearAllProcessedItems?.('node', OPTIONS),
+			clearAllProcessedItems?.('node', MODE),
 		);
 	}
 }
@@ -122,8 +123,8 @@ const NOT_REMOVED =
 const NOT_STORED =
 	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was used before.';
 
-function rowOf(...facts: unknown[]): string {
-	return `resumeManagement:${createHash('sha256').update(JSON.stringify(facts)).digest('hex')}`;
+function rowName(...parts: unknown[]): string {
+	return `resumeManagement:${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`;
 }
 
 function notClaimed(): Failure {

@@ -12,7 +12,7 @@ import { readList } from './pages';
 import type { Users } from './users';
 import type { Write } from './write';
 
-/** A run of the node: shared by its items. */
+/** A run of the node: everything that its items share. */
 export interface Run {
 	operation: Operation;
 	sender: Sender;
@@ -24,20 +24,20 @@ export interface Run {
 }
 
 /**
- * Sends the requests of an item.
+ * Sends the requests of an item, or returns a preview of them.
  * @param write the item's entry in the journal; undefined for reads
  * @throws Failure
  */
 export async function perform(run: Run, call: Call, write?: Write): Promise<Result> {
 	if (call.preview) return await preview(run, call);
-	if (!write) return await request(run, call);
+	if (!write) return await requestResult(run, call);
 	return await write.send(async () => {
-		if (!call.sendOnceKey) return await request(run, call);
-		return await run.claims.sendOnce(call, async () => await request(run, call));
+		if (!call.sendOnceKey) return await requestResult(run, call);
+		return await run.claims.sendOnce(call, async () => await requestResult(run, call));
 	});
 }
 
-async function request(run: Run, call: Call): Promise<Result> {
+async function requestResult(run: Run, call: Call): Promise<Result> {
 	const { credential, output } = call;
 	switch (output.kind) {
 		case 'record': {
@@ -71,7 +71,7 @@ function checkWrite(response: JsonBody, { operation, body = {} }: Call): string 
 /** Returns what would be sent, without the key. */
 async function preview({ claims }: Run, call: Call): Promise<Result> {
 	const { request, body, credential, sendOnceKey } = call;
-	if (sendOnceKey) await claims.check();
+	if (sendOnceKey) await claims.checkRows();
 	const { method, path } = request;
 	const json = { preview: true, method, path, ...(body && { body }) };
 	return { kind: 'json', json: hideSecrets(json, credential.secrets) };

@@ -5,7 +5,7 @@ import type { ParameterReader } from '../../shared/parameters';
 import { decoded } from '../../shared/path';
 import { type HttpSettings, refuseProxyElsewhere } from '../http/send';
 import type { Operation } from '../operations/operation';
-import type { Call, Output, UserByEmail } from './call';
+import type { Call, OutputSettings, UserByEmail } from './call';
 import type { Gate } from './gate';
 import type { Pagination } from './pages';
 import type { Run } from './perform';
@@ -31,16 +31,16 @@ export async function readCall(
 	const query = parameters.query();
 	const { method, body, isoTimestamps, ...parts } = operation.read?.(parameters) ?? {};
 	const sendOnceKey = write ? parameters.sendOnceKey() : undefined;
-	const output = OUTPUTS[returns](parameters, operation, isoTimestamps);
+	const output = OUTPUT_READERS[returns](parameters, operation, isoTimestamps);
 	const retries = write ? WRITE_RETRIES : parameters.count('options.retries');
 	const http = toHttpSettings(options);
 	const credential = await run.credentials.read(index);
 	refuseProxyElsewhere(credential.baseUrl, http);
-	const isKnown = typeof value === 'string';
-	const segment = isKnown ? value : await run.users.findId(value, credential, { retries, http });
+	const isUser = typeof value === 'object';
+	const encoded = isUser ? await run.users.findId(value, credential, { retries, http }) : value;
 	const request = {
 		method: method ?? operation.method,
-		path: operation.path.replace(`:${name}`, () => segment),
+		path: operation.path.replace(`:${name}`, () => encoded),
 		query,
 		...(body && { body: JSON.stringify(body) }),
 		write,
@@ -51,7 +51,7 @@ export async function readCall(
 	return { ...parts, index, operation, credential, body, sendOnceKey, request, output };
 }
 
-/** Reads the values of the names in the specification's paths (§4), percent-encoded, or the user to look up. */
+/** Readers of the values for `:names` in the specification's paths (§4): the percent-encoded value, or a user to look up. */
 const PATH_VALUES: Record<string, (parameters: ParameterReader) => string | UserByEmail> = {
 	userID: (parameters) => {
 		const user = parameters.idOrEmail('userId');
@@ -63,10 +63,9 @@ const PATH_VALUES: Record<string, (parameters: ParameterReader) => string | User
 	path: (parameters) => parameters.path('path'),
 };
 
-/** Reads the parameters of each kind of result. */
-const OUTPUTS: Record<
+const OUTPUT_READERS: Record<
 	Operation['returns'],
-	(parameters: ParameterReader, operation: Operation, isoTimestamps?: string[]) => Output
+	(parameters: ParameterReader, operation: Operation, isoTimestamps?: string[]) => OutputSettings
 > = {
 	record: (parameters, _, isoTimestamps) => ({
 		kind: 'record',
@@ -124,7 +123,7 @@ export interface RequestOptions {
 	timeout?: number;
 }
 
-/** Milliseconds; Node.js fires a longer timer at once. */
+/** Milliseconds. Node.js ends a longer timer at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
 /** @throws Failure if Proxy is not a URL */
