@@ -222,7 +222,7 @@ test('what a telling service has comes out as it is, or an error does', async ()
 		'false',
 		'true',
 	]);
-}, 600_000);
+}, 3_600_000);
 
 test('a service that is read with the right settings gives all that it has', async () => {
 	let pages = 0;
@@ -233,4 +233,4 @@ test('a service that is read with the right settings gives all that it has', asy
 	});
 	await fc.assert(property, { numRuns: RUNS });
 	expect(pages).toBeGreaterThan(2 * RUNS);
-}, 600_000);
+}, 3_600_000);

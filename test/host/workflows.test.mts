@@ -252,7 +252,7 @@ example('section-saved-score', 'writes one row, though the event is delivered tw
 example('upgrade-after-payment', 'bills a payment once, and loses none', async () => {
 	const file = 'upgrade-after-payment';
 	const { api, exampleId, sandbox } = instance;
-	const [paid, refused, lost] = instance.emails.slice(40) as [string, string, string];
+	const [paid, refused, lost, slow] = instance.emails.slice(40) as [string, string, string, string];
 	const saved: string[] = [];
 	const ended: string[] = [];
 	type Payment = Partial<Record<'id' | 'email' | 'planId', string>>;
@@ -265,6 +265,10 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 		saved.push(...states.map((state) => `${payment.id ?? null} ${state} ${answer}`));
 		ended.push(...states.map((state) => (/upgraded|repeated/.test(state) ? 'success' : 'error')));
 	}
+	await change(file, (node) => {
+		const parameters = { ...node.parameters, requestOptions: { timeout: 5_000 } };
+		return node.type === actionType ? { ...node, parameters } : node;
+	});
 	await activate(file);
 	const payment = { id: 'pay_1', email: paid };
 	expect((await post('payment-received', payment, 'a guess')).status).toBe(403);
@@ -273,6 +277,7 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 		[{ id: 'pay_2', email: refused, planId: 'plan_unknown' }, {}, 200, 'refused'],
 		[{ id: 'pay_3', email: refused, planId: SANDBOX_PLANS.failingPayment }, {}, 200, 'held'],
 		[{ id: 'pay_4', email: lost }, { drop: 'after' }, 200, 'unknown'],
+		[{ id: 'pay_7', email: slow }, { delayMs: 60_000 }, 200, 'unknown'],
 		[{ id: 'pay_5', email: 'no address' }, {}, 400, 'not sent'],
 		[{ email: refused }, {}, 400, 'not sent'],
 		[{ id: 'pay_6', email: refused }, { answer: { status: 401 } }, 200, 'refused'],
@@ -284,11 +289,13 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	}
 
 	const { nodes } = await api.readWorkflow(exampleId(file));
-	// Nothing listens at this address.
-	const down = await instance.addCredential({ baseUrl: 'http://127.0.0.1:1/v1' });
-	await change(file, (node) => (node.type === actionType ? { ...node, credentials: down } : node));
-	await activate(file);
-	await pay({ id: 'pay_6', email: refused }, 503, 'refused');
+	// At the first address nothing listens, and the second has no DNS.
+	for (const baseUrl of ['http://127.0.0.1:1/v1', 'https://no-such-host.invalid/v1']) {
+		const credentials = await instance.addCredential({ baseUrl });
+		await change(file, (node) => (node.type === actionType ? { ...node, credentials } : node));
+		await activate(file);
+		await pay({ id: 'pay_6', email: refused }, 503, 'refused');
+	}
 	await api.updateWorkflow(exampleId(file), { nodes });
 	await activate(file);
 	await pay({ id: 'pay_6', email: refused }, 200, 'upgraded');
