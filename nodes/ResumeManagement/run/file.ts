@@ -71,7 +71,6 @@ const IN_PLACE_OF_FILE = new Map<FailureId, FailureId>([
 
 /**
  * Stores the file behind a link. Its host never gets the private key.
- * @param service the connection to the service, whose response holds the link
  * @param base address that a redirect is relative to; undefined for a link in JSON
  */
 async function storeLink(

@@ -3,7 +3,6 @@ import { sleep } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 import { pause } from '../http/attempts';
 
-/** Limits on starting tasks. */
 export interface StartLimits {
 	/** Tasks that may run at a time. */
 	limit: number;

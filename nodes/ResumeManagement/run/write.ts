@@ -78,8 +78,7 @@ export class Journal {
 	/** Indexes of the first items that make a purchase, by its ID. */
 	private readonly buyers = new Map<string, number>();
 
-	/** Settled after the last task in the queue. */
-	private last: Promise<unknown> = Promise.resolve();
+	private lastTask: Promise<unknown> = Promise.resolve();
 
 	/** The failed write that stops all others. */
 	private stopped?: { by: Write; reason: string };
@@ -116,7 +115,7 @@ export class Journal {
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */
 	async enqueue<T>(write: Write, stops: boolean, task: (write: Write) => Promise<T>): Promise<T> {
-		const result = this.last.then(async () => {
+		const result = this.lastTask.then(async () => {
 			const { stopped } = this;
 			if (!this.isGuarded) throw new Failure('write.unguarded', {}, { mayHaveHappened: false });
 			if (stopped && stopped.by !== write && !write.isFinal) {
@@ -127,7 +126,7 @@ export class Journal {
 			if (stopped?.by === write) this.stopped = undefined;
 			return value;
 		});
-		this.last = result.catch((error: unknown) => {
+		this.lastTask = result.catch((error: unknown) => {
 			if (stops) this.stopped ??= { by: write, reason: (error as Error).message };
 		});
 		return await result;
