@@ -194,7 +194,7 @@ async function readItem(run: NodeRun, index: number): Promise<Call> {
 	return call;
 }
 
-/** Reads all writes before the first is sent, if a failure stops the node: then an invalid item stops it before any write. */
+/** Reads all writes before the first is sent, if a failure stops the node: an invalid item stops it before any write. */
 async function prepare(run: NodeRun, indexes: number[]): Promise<Call[]> {
 	if (!run.journal || run.continues) return [];
 	const calls: Call[] = [];
