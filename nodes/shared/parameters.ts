@@ -136,8 +136,7 @@ export class ParameterReader {
 			return field && this.evaluate(name, field.default ?? null);
 		} catch (error) {
 			// n8n's expression engine can't return a function, for example.
-			if (isErrorOfN8n(error)) throw error;
-			return this.reject('notEvaluated', name);
+			throw isErrorOfN8n(error) ? error : this.reject('notEvaluated', name);
 		}
 	}
 

@@ -114,7 +114,7 @@ async function upgradeBy(typeVersion: number, turns: Turn[], parameters: INodePa
 }
 
 const used = 'This Send Once Key was used before, so nothing was sent now';
-const notStored = "could not store the Send Once Key.*it needs version 3 of n8n's AI Agent";
+const notStored = "could not store the Send Once Key.*needs version 3 of n8n's AI Agent";
 
 describe.each(['={{ $json.paymentId }}', "={{ $('Start').item.json.paymentId }}"])(
 	"a Send Once Key from the agent's input: %s",

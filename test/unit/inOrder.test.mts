@@ -1,4 +1,4 @@
-import { runInOrder } from '../../nodes/ResumeManagement/run/gate.ts';
+import { startInOrder } from '../../nodes/ResumeManagement/run/inOrder.ts';
 import { shared } from '../support/environment.mts';
 
 test.each([
@@ -8,7 +8,7 @@ test.each([
 	let [clock, turns] = [0, 0];
 	jest.spyOn(Date, 'now').mockImplementation(() => clock);
 	const before: number[] = [];
-	await runInOrder(4, { limit: 4 }, async () => {
+	await startInOrder(4, { limit: 4 }, async () => {
 		before.push(turns);
 		setImmediate(() => turns++);
 		clock += work;
@@ -20,7 +20,7 @@ test.each([
 test('nothing is started after a failure, and the first in item order is thrown', async () => {
 	const ends = [0, 1].map(() => Promise.withResolvers<void>());
 	const started: number[] = [];
-	const run = runInOrder(10, { limit: 3 }, async (index) => {
+	const run = startInOrder(10, { limit: 3 }, async (index) => {
 		started.push(index);
 		if (index < 2) return await ends[index]!.promise;
 		ends[1]!.reject(new Error('task 1'));
@@ -34,7 +34,7 @@ test('nothing is started once the signal is aborted, and a run that was done sta
 	for (const count of [10, 3]) {
 		const controller = new AbortController();
 		const started: number[] = [];
-		const run = runInOrder(count, { limit: 1, signal: controller.signal }, async (index) => {
+		const run = startInOrder(count, { limit: 1, signal: controller.signal }, async (index) => {
 			started.push(index);
 			if (index === 2) controller.abort();
 		});
@@ -52,7 +52,7 @@ test('at most a batch is started each interval', async () => {
 		pauses.push(delay);
 		return setTimeout(run);
 	}) as typeof setTimeout);
-	await runInOrder(6, { limit: 32, batch: { size: 2, interval: 60 } }, async () => {});
+	await startInOrder(6, { limit: 32, batch: { size: 2, interval: 60 } }, async () => {});
 	jest.restoreAllMocks();
 	expect(pauses).toEqual([60, 60, 120, 120]);
 });

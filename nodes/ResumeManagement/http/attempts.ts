@@ -3,10 +3,9 @@ import { type IDataObject, sleep } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 
 export interface Attempts {
-	/** Attempts after the first one. */
+	/** Most attempts after the first one. */
 	retries: number;
 	write: boolean;
-	/** Aborted when the execution is cancelled. */
 	cancelled?: AbortSignal;
 }
 
@@ -27,9 +26,9 @@ export async function withRetries<T>(
 	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
 	const attemptAfter = async (attempts: number): Promise<T> =>
 		await attempt().catch(async (error: unknown) => {
-			const asked = error instanceof Failure ? (error.facts.retryAfter ?? 0) : 0;
-			if (!mayRepeat(error, write) || attempts >= retries || asked > LONGEST_PAUSE) throw error;
-			await pause(Math.max(asked, Math.random() * FIRST_PAUSE * 2 ** attempts), cancelled);
+			const wait = error instanceof Failure ? (error.facts.retryAfter ?? 0) : 0;
+			if (!mayRepeat(error, write) || attempts >= retries || wait > LONGEST_PAUSE) throw error;
+			await pause(Math.max(wait, Math.random() * FIRST_PAUSE * 2 ** attempts), cancelled);
 			if (cancelled?.aborted) throw error;
 			return await attemptAfter(attempts + 1);
 		});

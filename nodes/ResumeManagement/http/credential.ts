@@ -11,7 +11,7 @@ export interface Credential {
 	/** Without a trailing slash. */
 	baseUrl: string;
 	privateKey: string;
-	/** For `httpRequestWithAuthentication`, which reads it from the database when it is not given. */
+	/** For `httpRequestWithAuthentication`, which otherwise reads the credential from the database. */
 	decrypted: ICredentialsDecrypted;
 	/** Must not be shown. */
 	secrets: Secrets;

@@ -19,7 +19,7 @@ export interface ParsedResponse {
 	isTruncated?: boolean;
 }
 
-/** Codes that the specification names (§7.2 and §7.3). */
+/** Codes that the specification names (§7.2 and §7.3); `meaning` is shown if the response has only the code. */
 const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; onHold?: boolean }>([
 	['plan-upgrade-1', { id: 'service.paymentFailed', meaning: 'stripe error', onHold: true }],
 	['plan-upgrade-2', { id: 'service.wrongPlan', meaning: 'wrong plan ID' }],
@@ -73,7 +73,7 @@ function hasStatus({ status }: IDataObject, name: 'success' | 'error'): boolean 
 	return toText(status, LONGEST_CODE).toLowerCase() === name;
 }
 
-/** HTTP statuses of a gateway that stopped waiting, or whose caller did, while the service may still work. */
+/** HTTP statuses of a gateway, or its client (499), that waited too long. The service may still work. */
 const STOPPED_WAITING = [408, 499];
 
 /**
@@ -86,14 +86,12 @@ function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
 	return statusCode >= 400 && statusCode < 500 && !STOPPED_WAITING.includes(statusCode);
 }
 
-/** Facts of a failure that the response decides. */
 function factsOf(response: ParsedResponse) {
 	const { statusCode: httpStatus } = response;
 	const transient = TRANSIENT.includes(httpStatus);
 	return { httpStatus, transient, mayHaveHappened: !isRefusal(response) };
 }
 
-/** Returns the failure for an envelope that reports an error. */
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const given = toText(body.errorCode, LONGEST_TEXT);
 	// The connect operation wraps its code in a sentence (§2, rule 5).

@@ -4,8 +4,8 @@ const NOT_SECURE =
 	/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ERR_SSL|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED/;
 
 /**
- * Failures by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n; `transient` if the same request
- * may succeed a moment later.
+ * Failures by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n; the first match
+ * counts. EINVAL: the socket's local address can't reach the host (see `onThisMachine`).
  */
 const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 	[/^(ENOTFOUND|EAI_)/, 'network.hostUnknown', true],
@@ -45,13 +45,13 @@ export const FILE_HOST: Host = { host: "the file's host", address: "the file's l
  */
 export function networkFailure(error: unknown, signal?: AbortSignal, host = SERVICE): Failure {
 	const causes = causesOf(error);
-	const code = signal?.aborted ? codeOfEnd(signal) : codeOf(causes);
+	const code = signal?.aborted ? codeOfAbort(signal) : codeOf(causes);
 	const [, id, transient] = KINDS.find(([pattern]) => pattern.test(code))!;
 	return new Failure(id, host, {
 		code: code || undefined,
 		transient,
 		mayHaveHappened: !causes.some(isBeforeSending),
-		// The other codes are only in `error.code`: see `withoutNetworkCodes`.
+		// Not in the text if n8n would replace the text for it: see `withoutNetworkCodes`.
 		details: code && withoutNetworkCodes(code) === code ? `(${code})` : '',
 	});
 }
@@ -99,8 +99,8 @@ function causesOf(error: unknown): Cause[] {
 	return [...causes];
 }
 
-/** Returns the code for a request that this node ended. */
-function codeOfEnd({ reason }: AbortSignal): string {
+/** Returns the code for a request that its time limit or a cancelled execution ended. */
+function codeOfAbort({ reason }: AbortSignal): string {
 	return (reason as Error | undefined)?.name === 'TimeoutError' ? 'ETIMEDOUT' : 'ERR_CANCELED';
 }
 

@@ -23,7 +23,7 @@ import {
 /** Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it is parsed. */
 const LONGEST_BODY = 16 * 1024 * 1024;
 
-/** Bytes, unpacked, that are read of an HTTP error: a run may hold one for each open request. */
+/** Bytes, unpacked, that the node reads of an HTTP error's body: a run may hold one for each open request. */
 const LONGEST_ERROR = 64 * 1024;
 
 /** Characters of a response that an error shows. */
@@ -82,20 +82,20 @@ export async function readJson(
 	});
 }
 
-/** Bytes. Parsing a longer response keeps n8n busy for several milliseconds. */
-const LONG_BODY = 256 * 1024;
+/** Bytes. To read or parse more of them at once keeps n8n busy for several milliseconds. */
+const BLOCKING_SIZE = 256 * 1024;
 
 /** Milliseconds for n8n's other work: a request takes several turns of the event loop. */
-const TURN = 5;
+const OTHER_WORK = 5;
 
 /** Resolved when n8n has had time for other work after the last long response. */
 let afterLong: Promise<unknown> = Promise.resolve();
 
 /** Parses the long responses of all runs one at a time, so that n8n can handle other requests in between. */
 async function parseInQueue<T>(length: number, parse: () => T): Promise<T> {
-	if (length < LONG_BODY) return parse();
+	if (length < BLOCKING_SIZE) return parse();
 	const parsed = afterLong.then(parse);
-	afterLong = parsed.catch(() => {}).then(async () => await sleep(TURN));
+	afterLong = parsed.catch(() => {}).then(async () => await sleep(OTHER_WORK));
 	return await parsed;
 }
 
@@ -123,7 +123,7 @@ async function readStart(
 			length += chunk.length;
 			// Leaving the loop destroys the stream, which closes its connection.
 			if (length > longest) break;
-			if (length - pausedAt < LONG_BODY) continue;
+			if (length - pausedAt < BLOCKING_SIZE) continue;
 			// Without a pause, Node.js reads everything that all responses have received in one turn of its event loop.
 			pausedAt = length;
 			await sleep(0);
@@ -134,7 +134,7 @@ async function readStart(
 	return { bytes: Buffer.concat(chunks).subarray(0, longest), isTruncated: length > longest };
 }
 
-/** Parts of a body that may hold a user token. */
+/** Signs that a body may hold a user token: its name, or the status of a token that was issued. */
 const MAY_HOLD_TOKEN = /token|success/i;
 
 /**

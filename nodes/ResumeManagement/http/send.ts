@@ -33,14 +33,13 @@ export type HttpSettings = Pick<IHttpRequestOptions, 'proxy' | 'skipSslCertifica
 	timeout?: number;
 };
 
-/** n8n's context of a run, which sends its requests. */
+/** n8n's context of a run or a picker, which sends the requests. */
 export interface Sender {
 	context: IExecuteFunctions | IExecutePaginationFunctions | ILoadOptionsFunctions;
 	/** Aborted when the execution is cancelled. */
 	cancelled?: AbortSignal;
 }
 
-/** A request to the service. */
 export interface HttpRequest {
 	method: IHttpRequestMethods;
 	/** Below the base URL, percent-encoded. */
@@ -50,7 +49,6 @@ export interface HttpRequest {
 	body?: string;
 	/** The service changes something. */
 	write: boolean;
-	/** Attempts after the first one, if the request can't be carried out twice. */
 	retries: number;
 	/** The response is to be a file. */
 	file: boolean;
@@ -67,9 +65,8 @@ export interface HttpResponse {
 	url: string;
 }
 
-/** One attempt of a request. */
+/** One request to one host: a download has a second one for the host of its file. */
 export interface Connection {
-	/** Must not be shown. */
 	secrets: Secrets;
 	helpers: Pick<IExecuteFunctions['helpers'], 'httpRequest' | 'prepareBinaryData'>;
 	http: HttpSettings & { timeout: number };
@@ -78,7 +75,7 @@ export interface Connection {
 	/** Aborted by `abort`, and when the execution is cancelled. */
 	signal: AbortSignal;
 	cancelled?: AbortSignal;
-	/** Ends the time limit: a file has none once its body has begun. */
+	/** Ends the time limit of the request: the body of a file has a limit for each chunk instead. */
 	stopClock: () => void;
 	/** Names the host in error texts. */
 	host: Host;
@@ -94,9 +91,7 @@ export async function exchange<T>(
 	request: HttpRequest,
 	read: (response: HttpResponse, connection: Connection) => Promise<T>,
 ): Promise<T> {
-	const { cancelled } = sender;
-	const { retries, write } = request;
-	return await withRetries({ retries, write, cancelled }, async () => {
+	return await withRetries({ ...request, cancelled: sender.cancelled }, async () => {
 		const connection = connect(sender, credential, request);
 		try {
 			const response = await send(sender, credential, request, connection);
@@ -126,7 +121,7 @@ function connect(
 	};
 }
 
-/** Starts the time limit of one request, which the end of the execution ends too. */
+/** Starts the time limit of one request. A cancelled execution ends the request too. */
 export function startClock(
 	timeout: number,
 	cancelled?: AbortSignal,
@@ -149,7 +144,7 @@ export function limitTime(abort: AbortController, milliseconds: number): () => v
 
 /**
  * Sends one request with the private key, and follows no redirect. The body is a stream: if n8n read the body of a 401
- * itself and failed, it would sign in and send the request again (`httpRequestWithAuthentication` in
+ * itself, and threw for it, it would sign in and send the request again (`httpRequestWithAuthentication` in
  * n8n-core's request-helper-functions.ts).
  * @throws Failure if no response began
  */

@@ -14,7 +14,7 @@ import type { Operation } from '../operations/operation';
 import { shape } from '../output/items';
 import type { Call } from './call';
 import { Claims } from './claims';
-import { type Gate, runInOrder } from './gate';
+import { type StartLimits, startInOrder } from './inOrder';
 import { perform, type Run } from './perform';
 import { readCall, type RequestOptions, toBatch } from './read';
 import { Users } from './users';
@@ -29,15 +29,15 @@ interface NodeRun extends Run {
 	continues: boolean;
 	/** Undefined for reads. */
 	journal?: Journal;
-	/** Reader of an item's parameters. */
 	parameters(index: number): ParameterReader;
 	requestOptions(index: number): RequestOptions;
+	/** Read apart: a failing expression of another of the Request Options concerns its item alone. */
 	batching(): RequestOptions['batching'];
 }
 
 /**
- * Runs the operation for all items of a workflow's run: n8n's own loop over declarative nodes would start all of them
- * at once, and evaluate each parameter twice (n8n-core/src/execution-engine/routing-node.ts).
+ * Runs the operation for all items, in place of n8n's own loop over declarative nodes. That loop starts all items at once,
+ * and evaluates each parameter twice (n8n-core/src/execution-engine/routing-node.ts).
  * @returns one output; n8n moves the items with an `error` to the error output if there is one
  * @throws NodeApiError or NodeOperationError, only under On Error = Stop
  */
@@ -46,11 +46,11 @@ export async function runItems(
 	operation: Operation,
 ): Promise<INodeExecutionData[][]> {
 	const indexes = [...this.getInputData().keys()];
-	const outputs = new Map<number, INodeExecutionData[]>();
+	const returned = new Map<number, INodeExecutionData[]>();
 	const hints = new Set<string>();
 	const node = this.getNode();
 	const run = startRun(this, operation, {
-		// If a tool threw, version 3 of n8n's AI Agent would tell the model the message alone.
+		// If a tool threw, version 3 of n8n's AI Agent would pass the message to the model, without the description.
 		continues: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new Credentials(this),
 		hint: (message) => void hints.add(message),
@@ -59,25 +59,25 @@ export async function runItems(
 	});
 	refuseErrorOutput(run);
 	try {
-		await runAll(run, indexes, outputs);
+		await runAll(run, indexes, returned);
 	} catch (error) {
 		if (!run.continues) throw withProgress(run, error, indexes);
-		// The error concerns each item without an output. If the node threw under On Error = Continue, n8n would pass on
+		// The error concerns each item without a result. If the node threw under On Error = Continue, n8n would pass on
 		// its input items as if they had succeeded.
 		for (const index of indexes) {
-			if (!outputs.has(index)) outputs.set(index, [failedItem(error, index)]);
+			if (!returned.has(index)) returned.set(index, [failedItem(error, index)]);
 		}
 	}
 	const shown = [...hints].map((message) => ({ message, location: 'outputPane' as const }));
 	// Missing in n8n 1.85.
 	this.addExecutionHints?.(...shown);
-	return [indexes.flatMap((index) => outputs.get(index)!)];
+	return [indexes.flatMap((index) => returned.get(index)!)];
 }
 
 /**
- * Runs the operation for one item, on n8n's other way in: its loop over declarative nodes, which starts all items at
- * once. Two callers come this way: the tools of version 2 of n8n's AI Agent (n8n-core's get-input-connection-data.ts), and
- * n8n's step executor, which calls the node's `execute` itself (V1StepExecutor of @n8n/node-engine-compatibility).
+ * Runs the operation for one item. n8n's loop over declarative nodes calls it for each, all at once, where n8n does not call
+ * {@link runItems}: for the tools of version 2 of its AI Agent (n8n-core's get-input-connection-data.ts), and in its step
+ * executor (V1StepExecutor of @n8n/node-engine-compatibility).
  * @param operation undefined for one that the node does not have, such as n8n's Custom API Call
  * @throws NodeApiError or NodeOperationError, under On Error = Stop
  */
@@ -103,15 +103,15 @@ export async function runSingleItem(
 	return await runItem(run, this.getItemIndex(), () => identityOfWrite(this));
 }
 
-/** @param more the differences of the two ways in; `evaluate` reads the parameters of an item */
+/** @param entry the differences of `runItems` and `runSingleItem`; `evaluate` reads the parameters of an item */
 function startRun(
 	context: Context,
 	operation: Operation,
-	more: Pick<NodeRun, 'credentials' | 'hint' | 'continues'> & {
+	entry: Pick<NodeRun, 'credentials' | 'hint' | 'continues'> & {
 		evaluate(index: number): ReadParameter;
 	},
 ): NodeRun {
-	const { credentials, hint, continues, evaluate } = more;
+	const { credentials, hint, continues, evaluate } = entry;
 	const node = context.getNode();
 	const sender = { context, cancelled: context.getExecutionCancelSignal() };
 	return {
@@ -132,28 +132,28 @@ function startRun(
 
 /**
  * Runs all items: reads side by side, writes one after the other.
- * @param outputs receives the items of each index
+ * @param returned receives the items that each index returns
  * @throws NodeApiError, NodeOperationError, or a Failure that concerns all items
  */
 async function runAll(
 	run: NodeRun,
 	indexes: number[],
-	outputs: Map<number, INodeExecutionData[]>,
+	returned: Map<number, INodeExecutionData[]>,
 ): Promise<void> {
 	const { journal, node } = run;
-	const runOne = async (index: number, call?: Call) => {
-		outputs.set(index, await runItem(run, index, () => index, call));
+	const addItems = async (index: number, call?: Call) => {
+		returned.set(index, await runItem(run, index, () => index, call));
 	};
-	const isFinal = (index: number) => journal?.of(index).isFinal === true;
+	const isFinal = (index: number) => journal?.writeOf(index).isFinal === true;
 	const remaining = indexes.filter((index) => !isFinal(index));
 	// The results of an earlier attempt come first, before anything can fail in this attempt.
-	for (const index of indexes.filter(isFinal)) await runOne(index);
+	for (const index of indexes.filter(isFinal)) await addItems(index);
 	if (journal && node.retryOnFail) run.hint(retryHint(run.operation));
 	refuseTooMany(run, indexes.length);
-	const gate = readGate(run);
+	const limits = readLimits(run);
 	const calls = await prepare(run, remaining);
-	await runInOrder(remaining.length, gate, async (position) => {
-		await runOne(remaining[position]!, calls[position]);
+	await startInOrder(remaining.length, limits, async (position) => {
+		await addItems(remaining[position]!, calls[position]);
 	});
 }
 
@@ -175,11 +175,12 @@ async function runItem(
 		return await perform(run, call ?? (await readItem(run, index)), write);
 	};
 	try {
+		// Each call of a tool is a task of its own: its failure stops no other call.
 		const stops = !continues && !isTool(node);
 		const result = await (journal
-			? journal.enqueue(journal.of(identify()), stops, attempt)
+			? journal.enqueue(journal.writeOf(identify()), stops, attempt)
 			: attempt());
-		return shape(result).map((output) => ({ ...output, pairedItem: { item: index } }));
+		return shape(result).map((item) => ({ ...item, pairedItem: { item: index } }));
 	} catch (error) {
 		if (!continues) throw toNodeError(node, error, index);
 		return [failedItem(error, index)];
@@ -193,10 +194,11 @@ async function readItem(run: NodeRun, index: number): Promise<Call> {
 	return call;
 }
 
-/** Reads all writes before the first is sent, if a failure stops the node: then all of them are known to be valid. */
+/** Reads all writes before the first is sent, if a failure stops the node: an invalid item stops it before any write. */
 async function prepare(run: NodeRun, indexes: number[]): Promise<Call[]> {
+	if (!run.journal || run.continues) return [];
 	const calls: Call[] = [];
-	for (const index of run.journal && !run.continues ? indexes : []) {
+	for (const index of indexes) {
 		const fail = (error: unknown) => Promise.reject(toNodeError(run.node, error, index));
 		calls.push(await readItem(run, index).catch(fail));
 	}
@@ -204,7 +206,7 @@ async function prepare(run: NodeRun, indexes: number[]): Promise<Call[]> {
 }
 
 /** The settings of the first item count for all. */
-function readGate({ operation, sender, ...run }: NodeRun): Gate {
+function readLimits({ operation, sender, ...run }: NodeRun): StartLimits {
 	return {
 		limit: operation.write ? 1 : run.parameters(0).count('options.maxParallelRequests'),
 		batch: toBatch(run.batching()),
@@ -233,7 +235,7 @@ function refuseErrorOutput({ node, journal }: NodeRun): void {
 	throw toNodeError(node, new Failure('write.errorOutput', {}, facts));
 }
 
-/** Before a run, a node's description can't show a notice for this setting. */
+/** A hint of the run, because a notice in the node's description can't depend on this setting. */
 function retryHint({ fields }: Operation): string {
 	return `Retry On Fail is on. Within this execution, the node never sends an item again that succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unlessKeyed(fields)}.`;
 }
@@ -247,16 +249,16 @@ function withProgress(run: NodeRun, error: unknown, indexes: number[]): unknown 
 	const { node, journal, operation } = run;
 	const stopped = error instanceof Failure ? toNodeError(node, error) : error;
 	if (!journal || indexes.length === 1) return stopped;
-	const isOurs = stopped instanceof NodeApiError || stopped instanceof NodeOperationError;
-	const isAnyDone = indexes.some((index) => journal.of(index).isDone);
-	if (!isOurs && !isAnyDone) return stopped;
-	const shown = isOurs ? stopped : new NodeOperationError(node, stopped as Error);
-	const progress = journal.progress(indexes, shown.context.itemIndex as number | undefined);
-	// Such as Retry in the list of executions.
+	const isNodeError = stopped instanceof NodeApiError || stopped instanceof NodeOperationError;
+	const isAnyDone = indexes.some((index) => journal.writeOf(index).isDone);
+	// Another error of n8n, such as that of an expression, only changes if an item was applied.
+	if (!isNodeError && !isAnyDone) return stopped;
+	const nodeError = isNodeError ? stopped : new NodeOperationError(node, stopped as Error);
+	const progress = journal.progress(indexes, nodeError.context.itemIndex as number | undefined);
 	const again = `A new execution sends the applied items again${unlessKeyed(operation.fields)}.`;
-	const sentences = [shown.description, progress, isAnyDone && again];
-	shown.description = sentences.filter(Boolean).join(' ');
-	return shown;
+	const sentences = [nodeError.description, progress, isAnyDone && again];
+	nodeError.description = sentences.filter(Boolean).join(' ');
+	return nodeError;
 }
 
 function failedItem(error: unknown, item: number): INodeExecutionData {

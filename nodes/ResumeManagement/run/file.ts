@@ -51,8 +51,8 @@ export async function storeFile(
 		discard(body, connection.abort);
 		return await storeLink(String(headers.location), settings, connection, url);
 	}
-	const takesText = settings.filePath === '' && readDisposition(headers).isAttachment;
-	const opened = await open(response, connection, takesText);
+	const mayBeText = settings.filePath === '' && readDisposition(headers).isAttachment;
+	const opened = await open(response, connection, mayBeText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
 	const json = await readJson(opened.text, connection).catch((error: unknown) => {
 		const id = error instanceof Failure && IN_PLACE_OF_FILE.get(error.id);
@@ -63,7 +63,7 @@ export async function storeFile(
 	return await store(located.bytes, {}, settings, connection);
 }
 
-/** Failures for text in place of a file, by the failures for text in place of JSON. */
+/** Failures that replace those of `readJson`, which expects JSON: the user expects a file. */
 const IN_PLACE_OF_FILE = new Map<FailureId, FailureId>([
 	['response.notJson', 'file.isText'],
 	['response.webPage', 'response.webPage'],
@@ -76,12 +76,12 @@ const IN_PLACE_OF_FILE = new Map<FailureId, FailureId>([
 async function storeLink(
 	link: string,
 	settings: FileSettings,
-	first: Connection,
+	service: Connection,
 	base?: string,
 ): Promise<StoredFile> {
-	const { helpers, http, secrets, cancelled } = first;
+	const { helpers, http, secrets, cancelled } = service;
 	const url = toAddress(link, secrets, base);
-	const connection = { ...first, ...startClock(http.timeout, cancelled), host: FILE_HOST };
+	const connection = { ...service, ...startClock(http.timeout, cancelled), host: FILE_HOST };
 	const { abort, signal, host } = connection;
 	const options: IHttpRequestOptions = {
 		url,
@@ -96,8 +96,9 @@ async function storeLink(
 		throw networkFailure(error, signal, host);
 	});
 	const { statusCode: status, headers, body }: HttpResponse = response;
-	const takesText = readDisposition(headers).isAttachment || (!base && settings.filePath !== '');
-	const opened = await open({ ...response, url }, connection, takesText);
+	// The user's File Path leads to the link, so that text behind it is meant.
+	const mayBeText = readDisposition(headers).isAttachment || (!base && settings.filePath !== '');
+	const opened = await open({ ...response, url }, connection, mayBeText);
 	if ('file' in opened) return await store(opened.file, headers, settings, connection);
 	discard(body, abort);
 	const facts = { httpStatus: status, transient: TRANSIENT.includes(status) };
@@ -122,12 +123,12 @@ const LONGEST_BLANK = 4_096;
 
 /**
  * Decides whether a response is the file or text in its place, such as an error or a link.
- * @param takesText if text is a file, unless it reports an error
+ * @param mayBeText if the file may be text, which does not report an error
  */
 async function open(
 	response: HttpResponse,
 	connection: Connection,
-	takesText: boolean,
+	mayBeText: boolean,
 ): Promise<{ file: Readable | Buffer } | { text: HttpResponse }> {
 	const { statusCode, headers, body } = response;
 	if (statusCode === 206) {
@@ -138,7 +139,7 @@ async function open(
 	const { start, whole } = await peek(body, connection);
 	const text = { ...response, body: whole };
 	if (!isText(start, readMimeType(headers))) return { file: whole };
-	if (!takesText) return { text };
+	if (!mayBeText) return { text };
 	const bytes = await readWhole(text, connection);
 	const parsed = parseJson(decodeText(bytes, headers['content-type']) ?? '');
 	const isError = parsed !== undefined && reportsError(parsed.value);
@@ -155,7 +156,7 @@ async function peek(
 	let head = Buffer.alloc(0);
 	let start = '';
 	try {
-		// A file may come slowly, byte for byte.
+		// A chunk may be a single byte.
 		while (start === '' && head.length < LONGEST_BLANK) {
 			const { value, done } = await chunks.next();
 			if (done) break;
@@ -208,7 +209,7 @@ async function store(
 	stopClock();
 	const isBuffer = Buffer.isBuffer(file);
 	if (isBuffer && holdsSecret(file, secrets)) throw new Failure('file.holdsSecret');
-	// Before and after the change: a name without its unsafe characters may hold a secret.
+	// Secrets are hidden twice: a name may hold another one once its unsafe characters are removed.
 	const hide = (text: string) => hideSecrets(text, secrets);
 	const name = hide(safeFileName(hide(readDisposition(headers).fileName)));
 	const type = hide(readMimeType(hideSecrets(headers, secrets)));

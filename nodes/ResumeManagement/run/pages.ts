@@ -19,7 +19,7 @@ import type { List } from '../output/items';
 /** Number, offset or cursor of a page; undefined for the first page by cursor. */
 type Position = string | number | undefined;
 
-/** Settings of the option `pagination`. */
+/** Settings of the option Pagination or Users Pagination. */
 export interface Pagination {
 	mode: PageMode;
 	/** Query parameter that carries the position of a page. */
@@ -54,7 +54,7 @@ export async function readList(
 }
 
 /**
- * Returns a list that has ended, with a hint if the service has more records than these, up to Limit.
+ * Returns the list, with a hint if it is shorter than Limit although the service has more records.
  * @throws Failure if all records are wanted
  */
 function checkEnd(list: List, signs: Signs, { limit, option }: ListSettings): List {
@@ -67,7 +67,7 @@ function checkEnd(list: List, signs: Signs, { limit, option }: ListSettings): Li
 
 /**
  * Reads pages until Limit is reached, a page is empty, a response has no cursor, or the service says that there are no
- * more. A short page is no end: services leave out records that an account may not see.
+ * more. A short page does not end the list: services leave out records that an account may not see.
  */
 async function readPages(
 	pagination: Pagination,
@@ -103,8 +103,8 @@ async function readPages(
 		// On the first page, a total may be the number of records on this page.
 		const isEnd = signs.flag === undefined ? page > 1 && count === total : !signs.flag;
 		if (position === undefined || isEnd || isRepeated) {
-			const saysNothing = page === 1 && !isEmpty && signs.flag === undefined && total === 0;
-			const hint = saysNothing ? cursorHint(pagination, response.body) : undefined;
+			const hasNoSign = page === 1 && !isEmpty && signs.flag === undefined && total === 0;
+			const hint = hasNoSign ? cursorHint(pagination, response.body) : undefined;
 			return checkEnd({ ...list, hint }, { ...signs, total }, settings);
 		}
 	}

@@ -6,7 +6,7 @@ import { decoded } from '../../shared/path';
 import { type HttpSettings, refuseProxyElsewhere } from '../http/send';
 import type { Operation } from '../operations/operation';
 import type { Call, OutputSettings, UserByEmail } from './call';
-import type { Gate } from './gate';
+import type { StartLimits } from './inOrder';
 import type { Pagination } from './pages';
 import type { Run } from './perform';
 
@@ -137,7 +137,7 @@ export function toHttpSettings(options: RequestOptions): HttpSettings {
 	};
 }
 
-export function toBatch(batching: RequestOptions['batching']): Gate['batch'] {
+export function toBatch(batching: RequestOptions['batching']): StartLimits['batch'] {
 	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};
 	// n8n writes -1 for a size that is "disabled" (n8n-core/src/nodes-loader/constants.ts).
 	if (batchInterval <= 0 || batchSize <= 0) return undefined;

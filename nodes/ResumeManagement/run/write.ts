@@ -9,7 +9,7 @@ import type { Call } from './call';
  *     prepared ──► sent ──┬──► done       the service confirmed it
  *                   ▲     ├──► refused    proved not to have happened: not sent, or turned down
  *                   └─────┤
- *                         ├──► onHold     refused until a person has acted
+ *                         ├──► onHold     proved not to have happened, but a person has to act first
  *                         └──► unknown    everything else, foreseen or not
  */
 type State =
@@ -75,31 +75,31 @@ function unexpected(): Failure {
 export class Journal {
 	private readonly writes = new Map<unknown, Write>();
 
-	/** Index of the first item that makes a purchase. */
+	/** Indexes of the first items that make a purchase, by its ID. */
 	private readonly buyers = new Map<string, number>();
 
-	private last: Promise<unknown> = Promise.resolve();
+	private lastTask: Promise<unknown> = Promise.resolve();
 
-	/** The write after whose failure nothing else is sent. */
+	/** The failed write that stops all others. */
 	private stopped?: { by: Write; reason: string };
 
 	/** @param isGuarded false if n8n does not identify the run: a retry would not find this journal again */
 	constructor(private readonly isGuarded: boolean) {}
 
-	/** Returns the write of an item: see `identityOfWrite`. */
-	of(item: object | number): Write {
+	/** Returns the write of this identity: see `identityOfWrite`. */
+	writeOf(item: object | number): Write {
 		let write = this.writes.get(item);
 		if (!write) this.writes.set(item, (write = new Write()));
 		return write;
 	}
 
 	/**
-	 * Refuses an item that makes the same purchase as another item of the run. The attempts of Retry On Fail are one run:
-	 * an item does not repeat itself.
+	 * Refuses an item that makes the same purchase as another item of the run. Retry On Fail reads each item again, which
+	 * makes no other purchase.
 	 * @throws Failure
 	 */
 	refuseRepeated({ index, purchase, sendOnceKey, credential }: Call): void {
-		// Two keys are two purchases.
+		// With a key, `Claims` decides: different keys are different purchases.
 		if (!purchase || sendOnceKey) return;
 		const id = JSON.stringify([credential.baseUrl, credential.privateKey, purchase.id]);
 		const buyer = this.buyers.get(id) ?? index;
@@ -109,13 +109,13 @@ export class Journal {
 	}
 
 	/**
-	 * Runs tasks one at a time, in the order of the calls.
+	 * Runs tasks one at a time, first in, first out.
 	 * @param stops if a failure of this write stops all others until it succeeds in another attempt
 	 * @param task prepares and sends the write
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */
 	async enqueue<T>(write: Write, stops: boolean, task: (write: Write) => Promise<T>): Promise<T> {
-		const result = this.last.then(async () => {
+		const result = this.lastTask.then(async () => {
 			const { stopped } = this;
 			if (!this.isGuarded) throw new Failure('write.unguarded', {}, { mayHaveHappened: false });
 			if (stopped && stopped.by !== write && !write.isFinal) {
@@ -126,7 +126,7 @@ export class Journal {
 			if (stopped?.by === write) this.stopped = undefined;
 			return value;
 		});
-		this.last = result.catch((error: unknown) => {
+		this.lastTask = result.catch((error: unknown) => {
 			if (stops) this.stopped ??= { by: write, reason: (error as Error).message };
 		});
 		return await result;
@@ -137,8 +137,8 @@ export class Journal {
 	 * @param failed the item that stopped it
 	 */
 	progress(indexes: number[], failed?: number): string {
-		const done = indexes.filter((index) => this.of(index).isDone);
-		const unsent = indexes.filter((index) => index !== failed && !this.of(index).isFinal);
+		const done = indexes.filter((index) => this.writeOf(index).isDone);
+		const unsent = indexes.filter((index) => index !== failed && !this.writeOf(index).isFinal);
 		const applied =
 			done.length === 0
 				? 'No item was applied'

@@ -3,7 +3,7 @@ import { sleep } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 import { pause } from '../http/attempts';
 
-export interface Gate {
+export interface StartLimits {
 	/** Tasks that may run at a time. */
 	limit: number;
 	/** Starts at most `size` tasks each `interval` milliseconds. */
@@ -17,18 +17,17 @@ const SLICE = 5;
 
 /**
  * Starts a task for each index from 0 to `count - 1`, in order. After a task has thrown, no other is started.
- * @throws the error with the lowest index, after all started tasks have ended; a Failure if the execution was cancelled
+ * @throws the error of the lowest index, after all started tasks have ended; or a Failure if the execution was cancelled
  * before all were started
  */
-export async function runInOrder(
+export async function startInOrder(
 	count: number,
-	{ limit, batch, signal }: Gate,
+	{ limit, batch, signal }: StartLimits,
 	task: (index: number) => Promise<void>,
 ): Promise<void> {
 	const begin = Date.now();
 	const failures = new Map<number, unknown>();
 	const running = new Set<Promise<void>>();
-	const isOpen = () => failures.size === 0 && !signal?.aborted;
 	const start = (index: number) => {
 		const promise = task(index)
 			.catch((error: unknown) => void failures.set(index, error))
@@ -36,16 +35,16 @@ export async function runInOrder(
 		running.add(promise);
 	};
 	let index = 0;
-	let turn = begin;
+	let sliceStart = begin;
 	for (; index < count; index++) {
 		const due = batch ? begin + Math.floor(index / batch.size) * batch.interval : 0;
 		if (due > Date.now()) await pause(due - Date.now(), signal);
-		if (!isOpen()) break;
+		if (failures.size > 0 || signal?.aborted) break;
 		start(index);
-		if (Date.now() - turn >= SLICE) {
-			// A timer of n8n-workflow takes at least 1 ms: one after each item would take longer than most items.
+		if (Date.now() - sliceStart >= SLICE) {
+			// `sleep` takes at least 1 ms, which is longer than most tasks: it must not follow each of them.
 			await sleep(0);
-			turn = Date.now();
+			sliceStart = Date.now();
 		}
 		if (running.size >= limit) await Promise.race(running);
 	}
