@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-import { projectRoot } from '../../host/paths.mts';
+import { read } from '../support/files.mts';
 import {
 	addNode,
 	change,
@@ -16,9 +14,7 @@ import {
 
 /** Follows docs/first-workflow.md. Each numbered heading is a step, which continues where the last one ended. */
 
-const [, ...numbered] = readFileSync(join(projectRoot, 'docs', 'first-workflow.md'), 'utf8').split(
-	/^## (?=\d)/m,
-);
+const [, ...numbered] = read('docs/first-workflow.md').split(/^## (?=\d)/m);
 const sections = new Map(numbered.map((section) => [section.split('\n')[0]!, section]));
 
 /** Bold, italic and code texts of the current step's section, and its pictures. */

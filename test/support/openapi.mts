@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import type { RecordedRequest } from '../../sandbox/server.mts';
+import { read } from './files.mts';
 
 interface Part {
 	$ref?: string;
@@ -20,8 +19,7 @@ interface OpenApi {
 	components: Record<string, Record<string, Part>>;
 }
 
-const file = join(import.meta.dirname, '../../openapi/partner-api.yaml');
-export const document = parse(readFileSync(file, 'utf8')) as OpenApi;
+export const document = parse(read('openapi/partner-api.yaml')) as OpenApi;
 
 type Documented = ReturnType<typeof documentedOperations>[number];
 

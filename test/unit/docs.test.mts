@@ -1,17 +1,11 @@
 /** Compares the pages with the code, the files and the workflows. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { projectRoot } from '../../host/paths.mts';
 import manifest from '../../package.json' with { type: 'json' };
 import { withBlock } from '../../scripts/blocks.mts';
 import { builtCredentials, builtNodes, requireBuilt } from '../../scripts/built.mts';
 import { generatedTables, readOperations } from '../../scripts/docs.mts';
+import { exists, find, read } from '../support/files.mts';
 
-const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
-const exists = (file: string) => existsSync(join(projectRoot, file));
-
-const exclude = (path: string) => /^(node_modules|dist|\.git)$/.test(path);
-const find = (...patterns: string[]) => globSync(patterns, { cwd: projectRoot, exclude });
 const all = (text: string, pattern: RegExp) =>
 	Array.from(text.matchAll(pattern), ([, found]) => found!);
 

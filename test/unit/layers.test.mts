@@ -1,6 +1,5 @@
-import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { projectRoot } from '../../host/paths.mts';
+import { find, read } from '../support/files.mts';
 
 /**
  * Folders of the action node, in the order of a value's way. A folder may import those that follow it. n8n's strict
@@ -8,12 +7,11 @@ import { projectRoot } from '../../host/paths.mts';
  */
 const LAYERS = ['.', 'listSearch', 'run', 'operations', 'output', 'http'];
 
-const files = globSync('{nodes,credentials}/**/*.ts', { cwd: projectRoot });
+const files = find('{nodes,credentials}/**/*.ts');
 
 const imports = new Map(
 	files.map((file) => {
-		const source = readFileSync(join(projectRoot, file), 'utf8');
-		const targets = [...source.matchAll(/(?:from |import\()'(\.[^']+)'/g)].map(([, path]) => {
+		const targets = [...read(file).matchAll(/(?:from |import\()'(\.[^']+)'/g)].map(([, path]) => {
 			const target = normalize(join(dirname(file), path!));
 			return files.find((one) => [`${target}.ts`, join(target, 'index.ts')].includes(one))!;
 		});

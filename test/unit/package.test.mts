@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import publicNames from '../../contract/public-names.json' with { type: 'json' };
 import { packageName, projectRoot } from '../../host/paths.mts';
 import manifest from '../../package.json' with { type: 'json' };
 import { readPublicNames } from '../../scripts/contract.mts';
+import { find, read } from '../support/files.mts';
 
 const { assetFiles } = createRequire(import.meta.url)('../../gulpfile.js') as {
 	assetFiles: string[];
@@ -17,11 +16,11 @@ test('the package has only code and assets, is smaller than 64 kB, and needs no 
 	const [{ files, size }] = JSON.parse(packed) as [
 		{ files: Array<{ path: string }>; size: number },
 	];
-	const compiled = globSync('{nodes,credentials}/**/*.ts', { cwd: projectRoot });
+	const compiled = find('{nodes,credentials}/**/*.ts');
 	const expected = [
 		...['README.md', 'LICENSE.md', 'package.json'],
 		...compiled.map((file) => `dist/${file.replace(/ts$/, 'js')}`),
-		...globSync(assetFiles, { cwd: projectRoot }).map((file) => `dist/${file}`),
+		...find(...assetFiles).map((file) => `dist/${file}`),
 	];
 	expect(files.map(({ path }) => path).sort()).toEqual(expected.sort());
 	expect(size).toBeLessThan(64_000);
@@ -33,9 +32,8 @@ test('the package has only code and assets, is smaller than 64 kB, and needs no 
 
 /** Source: https://docs.n8n.io/integrations/creating-nodes/build/reference/node-codex-files/ */
 test.each(manifest.n8n.nodes)('%s has a codex file for the search and the links', (file) => {
-	const codex = join(projectRoot, file.replace(/\.js$/, '.json'));
 	const links = [{ url: expect.stringMatching(/^https:/) }];
-	expect(JSON.parse(readFileSync(codex, 'utf8'))).toEqual({
+	expect(JSON.parse(read(file.replace(/\.js$/, '.json')))).toEqual({
 		node: packageName,
 		nodeVersion: '1.0',
 		codexVersion: '1.0',
