@@ -10,26 +10,22 @@ import {
 	type ToolCall,
 	type Turn,
 } from '../support/scriptedModel.mts';
-import { actionType, joinInstance, outputOf, type SharedInstance } from './instance.mts';
+import { actionType, instance, outputOf, useInstance } from './instance.mts';
 
 /** The node as a tool of n8n's AI Agent, with a chat model that makes the calls of a test. */
 
-let instance: SharedInstance;
 let model: ScriptedModel;
 let credentials: INodeCredentials;
 
+useInstance();
 beforeAll(async () => {
-	instance = await joinInstance();
 	model = await startScriptedModel();
 	const [type, data] = ['openAiApi', { apiKey: 'none', url: model.baseUrl }];
 	const { id, name } = await instance.api.createCredential({ name: 'Scripted model', type, data });
 	credentials = { ...(await instance.addCredential()), openAiApi: { id, name } };
 });
 
-afterAll(async () => {
-	await model?.close();
-	await instance?.close();
-});
+afterAll(async () => await model?.close());
 
 const email = 'emma.larsen@example.com';
 const fromAi = (name: string) => `={{ $fromAI('${name}', 'The ${name}', 'string') }}`;

@@ -5,7 +5,7 @@ import axios from 'axios';
 import type { IDataObject, INode } from 'n8n-workflow';
 import type { NodeDefinition } from '../../host/workflow.mts';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { actionType, joinInstance, type SharedInstance } from './instance.mts';
+import { actionType, instance, useInstance } from './instance.mts';
 
 /** Send Once Key across executions: deliveries of a payment's webhook, and the upgrades that the service billed. */
 
@@ -14,19 +14,12 @@ const { pro } = SANDBOX_PLANS;
 /** Number of keys that are delivered twice at the same moment; at least some of them meet in n8n. */
 const RACES = 8;
 
-let instance: SharedInstance;
 let emails: string[];
 /** Returns the email of a user whom no other test bills. */
 const nextEmail = () => emails.shift()!;
 
-beforeAll(async () => {
-	instance = await joinInstance();
-	emails = [...instance.emails];
-});
-
-afterAll(async () => await instance?.close());
-
-afterEach(() => instance.sandbox.faults.clear());
+useInstance();
+beforeAll(() => void (emails = [...instance.emails]));
 
 interface Payment {
 	key?: unknown;

@@ -2,7 +2,7 @@ import type { INode, INodeParameters } from 'n8n-workflow';
 import type { Execution } from '../../host/rest.mts';
 import { start, to, type NodeDefinition } from '../../host/workflow.mts';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { actionType, joinInstance, outputOf, tested, type SharedInstance } from './instance.mts';
+import { actionType, instance, outputOf, tested, useInstance } from './instance.mts';
 
 /** The ways in which a real n8n runs an upgrade: each item is billed once. The others are in test/engine. */
 
@@ -14,17 +14,10 @@ const upgrade = {
 	planId: pro,
 };
 
-let instance: SharedInstance;
 let emails: string[];
 
-beforeAll(async () => {
-	instance = await joinInstance();
-	emails = [...instance.emails];
-});
-
-afterAll(async () => await instance?.close());
-
-afterEach(() => instance.sandbox.faults.clear());
+useInstance();
+beforeAll(() => void (emails = [...instance.emails]));
 
 /** Makes the service carry out the user's next upgrade and lose the response. */
 const lose = (email: string) => instance.sandbox.faults.add({ email, times: 1, drop: 'after' });

@@ -58,6 +58,16 @@ export async function joinInstance() {
 	return { ...workIn(resume(url), url, userFolder, sandbox), close: sandbox.close };
 }
 
+/** The n8n of all tests, in a file that calls {@link useInstance}. */
+export let instance: SharedInstance;
+
+/** Joins the n8n of all tests for the tests of a file. The sandbox's faults are those of one test. */
+export function useInstance(): void {
+	beforeAll(async () => void (instance = await joinInstance()));
+	afterEach(() => instance.sandbox.faults.clear());
+	afterAll(async () => await instance?.close());
+}
+
 /**
  * Starts an n8n with the packed package and the same owner, without the editor, and a sandbox, for tests that end or measure
  * n8n.
@@ -73,26 +83,26 @@ export async function startInstance(env: Record<string, string> = {}, users?: nu
 	const options = { host, userFolder, env: { ...environment, ...headless, ...env } };
 	const n8n = await startN8n(options);
 	const sandbox = await startSandbox({ port: 0, record: true, users });
-	const instance = {
+	const own = {
 		...workIn(resume(n8n.url), n8n.url, userFolder, sandbox),
 		n8n,
 		/** Ends n8n as the operating system does when memory is short. */
 		killN8n: async () => {
-			await instance.n8n.kill();
+			await own.n8n.kill();
 			// With this file, n8n waits for ten seconds at its next start.
 			await rm(join(userFolder, '.n8n', 'crash.journal'), { force: true });
 		},
 		/** Starts an ended n8n with the same data and at the same address. */
 		startN8nAgain: async () => {
-			instance.n8n = await startN8n({ ...options, port: Number(new URL(n8n.url).port) });
+			own.n8n = await startN8n({ ...options, port: Number(new URL(n8n.url).port) });
 		},
 		close: async () => {
-			await instance.n8n.stop();
+			await own.n8n.stop();
 			await sandbox.close();
 			await rm(folder, { recursive: true, force: true });
 		},
 	};
-	return instance;
+	return own;
 }
 
 export type Examples = Awaited<ReturnType<typeof addExamples>>;

@@ -1,16 +1,10 @@
 import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
-import { joinInstance, outputOf, type NodeToRun, type SharedInstance } from './instance.mts';
+import { instance, outputOf, useInstance, type NodeToRun } from './instance.mts';
 
 /** The package in a real n8n: the credential, and one node at a time. */
 
-let instance: SharedInstance;
-
-beforeAll(async () => {
-	instance = await joinInstance();
-});
-
-afterAll(async () => await instance?.close());
+useInstance();
 
 const headers = {
 	authentication: `Bearer ${SANDBOX_KEYS.live}`,
@@ -62,7 +56,6 @@ describe('credential test', () => {
 		const answer = { status, body: JSON.stringify(body) };
 		instance.sandbox.faults.add({ path: '/users', answer });
 		expect(await press({})).toMatchObject({ status: 'Error' });
-		instance.sandbox.faults.clear();
 	});
 });
 

@@ -2,27 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import axios from 'axios';
 import type { INodeCredentials, INodeParameters } from 'n8n-workflow';
-import {
-	byHeader,
-	joinInstance,
-	outputOf,
-	secretHeader,
-	type SharedInstance,
-} from './instance.mts';
+import { byHeader, instance, outputOf, secretHeader, useInstance } from './instance.mts';
 
 /** Deliveries over HTTP: body, response and execution. The trigger's own decisions are in test/engine/trigger.test.mts. */
 
 const EVENT = { event: 'Resume Section Saved', id: 'evt_1', data: { name: 'Müller' } };
 
-let instance: SharedInstance;
 let credentials: INodeCredentials;
 
-beforeAll(async () => {
-	instance = await joinInstance();
-	credentials = await instance.addCredential();
-});
-
-afterAll(async () => await instance?.close());
+useInstance();
+beforeAll(async () => void (credentials = await instance.addCredential()));
 
 /** Activates a workflow of the trigger alone. */
 async function activate(parameters: INodeParameters, own = credentials) {
