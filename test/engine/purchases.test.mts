@@ -126,7 +126,9 @@ describe('a Send Once Key', () => {
 	test('is not sent again if its outcome is unknown', async () => {
 		sandbox().faults.add({ path: '/plan/upgrade', answer: { status: 502 } });
 		const { failures } = await upgrade([forEmma, forEmma], keyed);
-		expect(failures).toMatchObject([{ id: 'service.unavailable' }, { id: 'key.claimed' }]);
+		const message = 'This Send Once Key was used before, so nothing was sent now';
+		const used = { id: 'key.claimed', outcome: 'unknown', message };
+		expect(failures).toMatchObject([{ id: 'service.unavailable' }, used]);
 		expect(sent()).toEqual([EMMA]);
 	});
 
@@ -134,6 +136,19 @@ describe('a Send Once Key', () => {
 		processedData.names = () => 'one row';
 		const items = [forEmma, forNoah].map((one, key) => ({ ...one, key }));
 		expect((await upgrade(items, keyed)).failures).toMatchObject([{ id: 'key.notClaimed' }]);
+		expect(sent()).toEqual([EMMA]);
+	});
+
+	test('that the database refuses is unused: the item fails at once, and a later run sends it', async () => {
+		jest.restoreAllMocks();
+		processedData.isFull = true;
+		const begin = performance.now();
+		const { failures } = await upgrade([forEmma], keyed);
+		expect(failures).toMatchObject([{ id: 'key.notClaimed', outcome: 'refused' }]);
+		// Ten seconds would be those of a key that another execution has claimed.
+		expect(performance.now() - begin).toBeLessThan(9_000);
+		processedData.isFull = false;
+		expect((await upgrade([forEmma], keyed)).items).toMatchObject([{ plan_id: pro }]);
 		expect(sent()).toEqual([EMMA]);
 	});
 });

@@ -25,6 +25,7 @@ class ProcessedData implements IDataDeduplicator {
 		this.names = nameOf;
 		this.#rows.clear();
 		this.isThere = true;
+		this.isFull = false;
 	}
 
 	async checkProcessedAndRecord(...[items, , context]: Arguments<'checkProcessedAndRecord'>) {
