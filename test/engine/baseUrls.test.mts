@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import { weighted } from '../support/arbitraries.mts';
 import { userGet } from '../support/parameters.mts';
 import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
-import { weighted } from '../support/weighted.mts';
 
 /**
  * The credential's Base URL, in all the ways that the URL standard lets one write it: a request goes to the origin that

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Drawn } from '../support/arbitraries.mts';
 import { useRawService } from '../support/service.mts';
 
 /**
@@ -31,19 +32,6 @@ interface Service {
 	beside: 'none' | 'empty' | 'filled' | 'later';
 }
 
-type Mode = 'pageNumber' | 'offset' | 'cursor';
-
-interface Settings {
-	mode?: Mode;
-	/** If false, the service ignores the parameters. */
-	knowsParameter: boolean;
-	knowsCursorPath: boolean;
-	size: 'none' | 'known' | 'unknown';
-	pageSize: number;
-	itemsPath: boolean;
-	limit: number;
-}
-
 const MODES = { page: 'pageNumber', offset: 'offset', cursor: 'cursor', whole: undefined } as const;
 
 const stretch = (...hidden: number[]) =>
@@ -74,8 +62,10 @@ const service: fc.Arbitrary<Service> = fc.record({
 	place: fc.constantFrom(...places),
 	beside: fc.constantFrom('none', 'none', 'empty', 'filled', 'later'),
 });
-const settings: fc.Arbitrary<Settings> = fc.record({
+type Settings = Drawn<typeof settings>;
+const settings = fc.record({
 	mode: fc.constantFrom('pageNumber', 'offset', 'cursor', undefined),
+	/** If false, the service ignores the parameters. */
 	knowsParameter: fc.boolean(),
 	knowsCursorPath: fc.boolean(),
 	size: fc.constantFrom('none', 'known', 'unknown'),

@@ -187,7 +187,7 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 			// After a stop, the agent would call no other tool.
 			...(entry === 'toolNode' && settings.onError === 'stopWorkflow' && { onError: undefined }),
 			...{ id: `node-${execution.node}`, waitBetweenTries: 1 },
-		} as EngineRun['node'],
+		},
 		byExecute: entry === 'execute',
 		failingCredentialReads: execution.failingCredentialReads,
 		signal: cancelAt === undefined ? undefined : cancel.signal,
@@ -341,10 +341,10 @@ describe('what has billed twice, or been reported wrongly', () => {
 		...{ writing: 'upgrade', entry: 'run', address: 0, privateKey: 0, node: 0, items: [item] },
 		settings: { onError: 'stopWorkflow', retryOnFail: true, maxTries: 5 },
 		...{ keyed: false, allowsRepeated: false, failingCredentialReads: [], overlaps: false },
-		...{ reactions: [], lists: [], connections: [] },
+		...{ reactions: [], lists: [], connections: [], cancelAt: undefined },
 	};
 	const once = { ...usual.settings, retryOnFail: false };
-	const goesOn = { ...usual.settings, onError: 'continueRegularOutput' };
+	const goesOn = { ...usual.settings, onError: 'continueRegularOutput' as const };
 	const four = { items: [0, 1, 2, 3].map((person) => ({ ...item, person })) };
 	const lost: Reaction = { ...CONFIRMS, cut: 0 };
 	const [refused, onHold] = [refuse('plan-upgrade-2'), refuse('plan-upgrade-1')];

@@ -1,5 +1,6 @@
 /** Random scripts for writes: executions of one workflow, and what the service and the network do meanwhile. */
 import fc from 'fast-check';
+import { type Drawn, weighted } from './arbitraries.mts';
 import {
 	type Asked,
 	confirmation,
@@ -9,46 +10,8 @@ import {
 	type Reaction,
 } from './countingService.mts';
 import { http, json } from './rawServer.mts';
-import { weighted } from './weighted.mts';
-
-export interface Item {
-	person: number;
-	content: string;
-	key: number;
-	/** Makes the item a preview, if the operation has one. */
-	previews: boolean;
-	/** Makes its Simplify an expression that throws. */
-	throws: boolean;
-}
-
-export interface Execution {
-	writing: Asked['writing'];
-	/**
-	 * How n8n calls the node: in a run, by the step executor, or as a tool, one call after the other or all at once, or as
-	 * version 3 of n8n's AI Agent does, which has n8n run tools as nodes.
-	 */
-	entry: 'run' | 'execute' | 'tool' | 'toolAtOnce' | 'toolNode';
-	address: number;
-	privateKey: number;
-	node: number;
-	keyed: boolean;
-	items: Item[];
-	settings: { onError: string; retryOnFail: boolean; maxTries: number };
-	allowsRepeated: boolean;
-	failingCredentialReads: number[];
-	cancelAt?: number;
-	overlaps: boolean;
-	reactions: Reaction[];
-	lists: Reaction[];
-	connections: ConnectionFault[];
-}
 
 export const PERSONS = 5;
-
-export interface Script {
-	tls: 'none' | 'trusted' | 'untrusted';
-	executions: Execution[];
-}
 
 const either = fc.boolean();
 const HTML = '<html><body>Sorry</body></html>';
@@ -155,16 +118,24 @@ const connections = fc.array(
 	{ maxLength: 4 },
 );
 
-const item: fc.Arbitrary<Item> = fc.record({
+export type Item = Drawn<typeof item>;
+const item = fc.record({
 	person: fc.nat(PERSONS - 1),
 	content: fc.constantFrom('pro', 'max'),
 	key: fc.nat(1),
+	/** Makes the item a preview, if the operation has one. */
 	previews: rarely,
+	/** Makes its Simplify an expression that throws. */
 	throws: rarely,
 });
 
-const execution: fc.Arbitrary<Execution> = fc.record({
+export type Execution = Drawn<typeof execution>;
+const execution = fc.record({
 	writing: fc.constantFrom('upgrade', 'upgrade', 'create', 'token', 'custom'),
+	/**
+	 * How n8n calls the node: in a run, by the step executor, or as a tool, one call after the other or all at once, or as
+	 * version 3 of n8n's AI Agent does, which has n8n run tools as nodes.
+	 */
 	entry: fc.constantFrom('run', 'run', 'run', 'execute', 'tool', 'toolAtOnce', 'toolNode'),
 	address: fc.nat(1),
 	privateKey: fc.nat(1),
@@ -199,7 +170,8 @@ const similar = (first: Execution) =>
 			return { ...other, ...Object.fromEntries(kept.map((name) => [name, first[name]])) };
 		});
 
-export const script: fc.Arbitrary<Script> = execution.chain((first) =>
+export type Script = Drawn<typeof script>;
+export const script = execution.chain((first) =>
 	fc.record({
 		tls: fc.constantFrom('none', 'none', 'none', 'trusted', 'trusted', 'untrusted'),
 		executions: fc.array(similar(first), { maxLength: 2 }).map((others) => [first, ...others]),

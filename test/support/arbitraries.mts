@@ -4,3 +4,6 @@ import fc from 'fast-check';
 export function weighted<T>(...choices: Array<[weight: number, arbitrary: fc.Arbitrary<T>]>) {
 	return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 }
+
+/** The values that an arbitrary draws. */
+export type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;
