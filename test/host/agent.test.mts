@@ -3,7 +3,7 @@ import type { INodeCredentials, INodeParameters } from 'n8n-workflow';
 import type { Execution } from '../../host/rest.mts';
 import { start, to } from '../../host/workflow.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { byId } from '../support/parameters.mts';
+import { byId, download, upgrade, userGet } from '../support/parameters.mts';
 import {
 	startScriptedModel,
 	type ScriptedModel,
@@ -32,18 +32,9 @@ const fromAi = (name: string) => `={{ $fromAI('${name}', 'The ${name}', 'string'
 
 /** A read, a file and a write. */
 const tools: Record<string, INodeParameters> = {
-	user_get: { resource: 'user', operation: 'get', userId: byId(fromAi('userId')) },
-	resume_download: {
-		resource: 'resume',
-		operation: 'download',
-		resumeId: byId(fromAi('resumeId')),
-	},
-	plan_upgrade: {
-		resource: 'plan',
-		operation: 'upgrade',
-		email: fromAi('email'),
-		planId: fromAi('planId'),
-	},
+	user_get: userGet(fromAi('userId')),
+	resume_download: { ...download, resumeId: byId(fromAi('resumeId')) },
+	plan_upgrade: { ...upgrade, email: fromAi('email'), planId: fromAi('planId') },
 };
 
 const call = (name: string, values: Record<string, string>): ToolCall => ({
@@ -82,7 +73,7 @@ test.each([3, 2.2])('AI Agent %d sends each call of the model once', async (type
 		description: expect.stringMatching(/This bills: each call may charge a payment/) as string,
 		parameters: { required: ['email', 'planId'] },
 	});
-	const answers = readResults();
+	const answers = model.toolResults();
 	const [refused, unknown, upgraded] = answers.splice(3);
 	expect(answers.map((text) => JSON.parse(text) as unknown)).toMatchObject([
 		[{ email }],
@@ -106,7 +97,7 @@ async function upgradeBy(typeVersion: number, turns: Turn[], parameters: INodePa
 	const before = instance.billed(buyer);
 	await runAgent(typeVersion, turns, { ...tools.plan_upgrade, ...parameters });
 	const sent = sandbox.requests.length;
-	return { read: readResults().at(-1), sent, billed: instance.billed(buyer) - before };
+	return { read: model.toolResults().at(-1), sent, billed: instance.billed(buyer) - before };
 }
 
 const used = 'This Send Once Key was used before, so nothing was sent now';
@@ -138,12 +129,6 @@ test.each([3, 2.2])(
 		expect(sent).toBe(0);
 	},
 );
-
-/** Returns what the model has read of its calls. */
-function readResults(): string[] {
-	const { messages } = model.requests.at(-1)!;
-	return messages.flatMap(({ role, content }) => (role === 'tool' ? [content!] : []));
-}
 
 /** Runs an agent whose model responds with the turns, one after the other. */
 async function runAgent(

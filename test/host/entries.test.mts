@@ -2,17 +2,14 @@ import type { INode, INodeParameters } from 'n8n-workflow';
 import type { Execution } from '../../host/rest.mts';
 import { start, to, type NodeDefinition } from '../../host/workflow.mts';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { upgrade as fixed } from '../support/parameters.mts';
 import { actionType, instance, outputOf, tested, useInstance } from './instance.mts';
 
 /** The ways in which a real n8n runs an upgrade: each item is billed once. The others are in test/engine. */
 
 const { pro } = SANDBOX_PLANS;
-const upgrade = {
-	resource: 'plan',
-	operation: 'upgrade',
-	email: '={{ $json.email }}',
-	planId: pro,
-};
+const emailOfItem = '={{ $json.email }}';
+const upgrade = { ...fixed, email: emailOfItem, planId: pro };
 
 let emails: string[];
 
@@ -76,7 +73,7 @@ test('each round of a loop bills once, and the same email in two rounds is two p
 test.each([
 	['in a sub-workflow bills once', '', false, 1],
 	['around a sub-workflow bills again', '', true, 2],
-	['around a sub-workflow bills once with a Send Once Key', upgrade.email, true, 1],
+	['around a sub-workflow bills once with a Send Once Key', emailOfItem, true, 1],
 ])('Retry On Fail %s', async (_, sendOnceKey, around, bills) => {
 	const [email] = emails.splice(0, 1) as [string];
 	lose(email);

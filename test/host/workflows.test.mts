@@ -413,9 +413,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 
 /** Expects tool results in the model's last request, in this order. */
 function expectToolResults(...texts: string[]): void {
-	const { messages } = model.requests.at(-1)!;
-	const results = messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
-	expect(results).toEqual(texts.map((text) => expect.stringContaining(text) as string));
+	expect(model.toolResults()).toEqual(texts.map((text) => expect.stringContaining(text) as string));
 }
 
 example('agent-user-questions', 'answers with the results of its tools', async () => {
