@@ -79,9 +79,14 @@ test.each(PASTED)('the pasted key %j is sent as private-key, and hidden', async 
 	expect(items).toMatchObject([{ echo: '[hidden]' }]);
 });
 
-const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', 'two words'];
-test.each(UNUSABLE)('nothing is sent with the key %j', async (privateKey) => {
-	const { error } = await run(upgrade, { credential: { ...credential(), privateKey } });
-	expect(error?.message).toBe("The credential's Private Key can't be used [item 0]");
+const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', 'two words', 'key\nX-Other: 1'];
+test.each(UNUSABLE)('nothing is sent with the key %j, and each item fails', async (privateKey) => {
+	const { failures } = await run(userGet('1'), {
+		credential: { ...credential(), privateKey },
+		items: [{}, {}],
+		node: { onError: 'continueErrorOutput' },
+	});
+	const message = "The credential's Private Key can't be used";
+	expect(failures).toMatchObject([0, 1].map((item) => ({ message: `${message} [item ${item}]` })));
 	expect(requests).toEqual([]);
 });

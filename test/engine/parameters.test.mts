@@ -14,7 +14,7 @@ import { useRawService } from '../support/service.mts';
 
 /** A parameter is sent as the user meant it, or is an error that names the field, and nothing is sent. */
 
-const { credential, requests, run, sent } = useRawService(() => ({
+const { requests, run, sent } = useRawService(() => ({
 	status: 'success',
 	data: { id: 1, plan_id: 'pro' },
 }));
@@ -133,13 +133,14 @@ test('an invalid item among upgrades stops the node before the first is billed',
 	expect(sent()).toEqual([]);
 });
 
-test('a credential that can not be used fails each item, not the node', async () => {
-	const { failures } = await run(userGet('1'), {
-		credential: { ...credential(), privateKey: 'key\nX-Other: 1' },
-		items: [{}, {}],
+test('an item whose field n8n can not evaluate fails, and the others are sent', async () => {
+	const inItself = '={{ $json.id ?? ((list) => { list[0] = list; return list; })([]) }}';
+	const { failures, pairs } = await run(userGet(inItself), {
+		items: [{ id: 'a' }, {}, { id: 'b' }],
 		node: { onError: 'continueErrorOutput' },
 	});
-	const message = "The credential's Private Key can't be used";
-	expect(failures).toMatchObject([0, 1].map((item) => ({ message: `${message} [item ${item}]` })));
-	expect(sent()).toEqual([]);
+	const message = "'User' could not be evaluated [item 1]";
+	expect(failures).toMatchObject([{ id: 'parameter.notEvaluated', message }]);
+	expect(pairs).toEqual([[0, 2], [1]]);
+	expect(sent().sort()).toEqual(['GET /v1/user/a', 'GET /v1/user/b']);
 });
