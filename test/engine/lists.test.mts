@@ -9,29 +9,6 @@ import { useRawService } from '../support/service.mts';
 
 const RUNS = Number(process.env.LISTS_RUNS ?? 150);
 
-/** A service whose rows are partly hidden from this account. */
-interface Service {
-	kind: 'whole' | 'page' | 'offset' | 'cursor';
-	rows: Array<'shown' | 'hidden'>;
-	size: number;
-	/** Largest size that a request can ask for; 0 if requests have no size. */
-	largest: number;
-	firstPage: 0 | 1;
-	/** Answer for a page behind the last one. */
-	beyond: 'empty' | 'last page';
-	/** A stuck cursor leads to the second page for ever. A stamped one differs in each answer. */
-	cursors: 'plain' | 'stuck' | 'stamped';
-	lastCursor: null | '' | undefined;
-	/** Property of a record's ID; without one, records differ by their content, and some are equal. */
-	id: 'id' | '_id' | 'userId' | 'User-ID' | undefined;
-	/** A record with an ID has the number of its request, so that it differs each time. */
-	stamped: boolean;
-	/** Signs that there are more records. `rows` counts the hidden ones too. */
-	sign: 'none' | 'has_more' | 'hasNext' | 'next' | 'nextPage' | 'total' | 'rows';
-	place: 'answer' | 'data' | 'users' | 'data.users' | 'data.people' | 'people';
-	beside: 'none' | 'empty' | 'filled' | 'later';
-}
-
 const MODES = { page: 'pageNumber', offset: 'offset', cursor: 'cursor', whole: undefined } as const;
 
 const stretch = (...hidden: number[]) =>
@@ -47,17 +24,25 @@ const rows = (...hidden: number[]) =>
 const signs = ['has_more', 'hasNext', 'next', 'nextPage', 'total'] as const;
 const places = ['data', 'users', 'data.users', 'data.people', 'people'] as const;
 
-const service: fc.Arbitrary<Service> = fc.record({
+/** A service whose rows are partly hidden from this account. */
+type Service = Drawn<typeof service> | Drawn<typeof rightlyRead>[0];
+const service = fc.record({
 	size: fc.integer({ min: 3, max: 7 }),
+	/** Largest size that a request can ask for; 0 if requests have no size. */
 	largest: fc.constantFrom(0, 4, 100),
 	firstPage: fc.constantFrom(0, 1),
 	lastCursor: fc.constantFrom(null, '', undefined),
+	/** Property of a record's ID; without one, records differ by their content, and some are equal. */
 	id: fc.constantFrom('id', '_id', 'userId', 'User-ID', undefined),
+	/** A record with an ID has the number of its request, so that it differs each time. */
 	stamped: fc.boolean(),
 	kind: fc.constantFrom('page', 'offset', 'cursor', 'whole'),
 	rows: rows(0, 0, 0, 1, 6),
+	/** Answer for a page behind the last one. */
 	beyond: fc.constantFrom('empty', 'last page'),
+	/** A stuck cursor leads to the second page for ever. A stamped one differs in each answer. */
 	cursors: fc.constantFrom('plain', 'plain', 'stuck', 'stamped'),
+	/** Signs that there are more records. `rows` counts the hidden ones too. */
 	sign: fc.constantFrom(...signs, 'rows'),
 	place: fc.constantFrom(...places),
 	beside: fc.constantFrom('none', 'none', 'empty', 'filled', 'later'),
@@ -87,10 +72,10 @@ const rightlyRead = fc.constantFrom('whole', 'page', 'offset', 'cursor').chain((
 	});
 	const fixed = { kind, beyond: 'empty', cursors: 'plain' } as const;
 	const right = { mode: MODES[kind], knowsParameter: true, knowsCursorPath: true, itemsPath: true };
-	return fc.tuple(service, settings, own).map(([one, by, more]): [Service, Settings] => [
-		{ ...one, ...fixed, ...more },
-		{ ...by, ...right },
-	]);
+	return fc.tuple(
+		fc.tuple(service, own).map(([one, more]) => ({ ...one, ...fixed, ...more })),
+		settings.map((by) => ({ ...by, ...right })),
+	);
 });
 
 function recordsOf({ rows, id }: Service): object[] {

@@ -11,16 +11,13 @@ const REFUSAL = { status: 'error', errorCode: 'walk-1', errorMessage: 'walked' }
 const REFUSED = 'The service reported: walked (walk-1)';
 const { requests, run, tool } = useRawService(() => REFUSAL);
 
-test.each(offered())(
-	"$resource $value runs as a node and as an agent's tool",
-	async ({ parameters }) => {
-		const { error } = await run(parameters);
-		expect(error?.message).toBe(REFUSED);
-		const [output] = await tool(parameters);
-		expect(output!.answer).toContain(REFUSED);
-		expect(requests).toHaveLength(2);
-	},
-);
+test.each(offered())('$resource $value runs as a node and as a tool', async ({ parameters }) => {
+	const { error } = await run(parameters);
+	expect(error?.message).toBe(REFUSED);
+	const [output] = await tool(parameters);
+	expect(output!.answer).toContain(REFUSED);
+	expect(requests).toHaveLength(2);
+});
 
 test('the notice, the description and the tool description of Send name its effects', async () => {
 	const { description } = await loadNodeType('resumeManagement');

@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { PACKAGE_ROOT } from '../support/engine.mts';
+import { read } from '../support/files.mts';
 import { documentedOperations } from '../support/openapi.mts';
 import { getToken, upgrade } from '../support/parameters.mts';
 import { useSandbox } from '../support/service.mts';
@@ -21,12 +21,11 @@ const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, formats: { 'date-time': isoTime } });
 
 /** Returns the folder in which n8n looks: beside the node's compiled file. */
-const folderOf = (node: string) => join(PACKAGE_ROOT, 'dist/nodes', node, '__schema__');
+const folderOf = (node: string) => `dist/nodes/${node}/__schema__`;
 
 /** Checks that an output is valid, and has all properties of its schema. */
 function expectOutput(node: string, file: string, output: object): void {
-	const text = readFileSync(join(folderOf(node), file), 'utf8');
-	const schema = JSON.parse(text) as { properties: object };
+	const schema = JSON.parse(read(`${folderOf(node)}/${file}`)) as { properties: object };
 	const validate = ajv.compile(schema);
 	expect([validate(output), ajv.errorsText(validate.errors)]).toEqual([true, 'No errors']);
 	expect(Object.keys(output).sort()).toEqual(Object.keys(schema.properties).sort());

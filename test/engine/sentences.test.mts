@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { INodeParameters } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 import { upgrade } from '../support/parameters.mts';
 import { http, json } from '../support/rawServer.mts';
@@ -25,17 +24,7 @@ const KEEPS = 'If this keeps happening, contact your account manager.';
 const envelope = (errorCode: string, errorMessage: string, status = 401) =>
 	json({ status: 'error', errorCode, errorMessage }, status);
 
-interface Row {
-	name: string;
-	response?: string;
-	parameters?: INodeParameters;
-	credential?: object;
-	outcome?: string;
-	message: string;
-	description: string;
-}
-
-const ROWS: Row[] = [
+const ROWS = [
 	{
 		name: 'a wrong plan',
 		response: envelope('plan-upgrade-2', 'wrong plan ID'),

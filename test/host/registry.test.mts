@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installHost, packPackage } from '../../host/install.mts';
 import { startN8n } from '../../host/n8n.mts';
-import { packageName, projectRoot } from '../../host/paths.mts';
+import { packageName } from '../../host/paths.mts';
 import { owner } from '../../host/workspace.mts';
+import manifest from '../../package.json' with { type: 'json' };
 import { TestApi } from '../support/testApi.mts';
 import { testTls } from '../support/tls.mts';
 import { actionType, startMilliseconds, tested, triggerType } from './instance.mts';
@@ -17,9 +18,6 @@ const registryHost = 'registry.npmjs.org';
 
 /** Starts a proxy that leads to a registry with this package alone, and returns its address. */
 async function startProxy(folder: string) {
-	const manifest = JSON.parse(await readFile(join(projectRoot, 'package.json'), 'utf8')) as {
-		version: string;
-	};
 	const { version } = manifest;
 	const tarball = `/${packageName}/-/${version}.tgz`;
 	const content = await readFile(await packPackage(folder));

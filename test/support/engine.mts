@@ -4,7 +4,6 @@
  * assignment of `execute` (n8n/src/node-types.ts, n8n/src/credentials-helper.ts).
  */
 import { printed } from './environment.mts';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import {
 	ExecutionLifecycleHooks,
@@ -37,12 +36,11 @@ import {
 	NodeConnectionTypes,
 	Workflow,
 } from 'n8n-workflow';
+import { packageName, projectRoot } from '../../host/paths.mts';
 
-export const PACKAGE_ROOT = join(import.meta.dirname, '..', '..');
-export const PACKAGE_NAME = 'n8n-nodes-resume-management';
-export const NODE_TYPE = `${PACKAGE_NAME}.resumeManagement`;
+const NODE_TYPE = `${packageName}.resumeManagement`;
 
-const loader = new PackageDirectoryLoader(PACKAGE_ROOT);
+const loader = new PackageDirectoryLoader(projectRoot);
 export const loaded = loader.loadAll();
 
 /** The node type as n8n has loaded it from `dist`. */
@@ -126,7 +124,7 @@ export const nodeTypes: INodeTypes = {
 	getByNameAndVersion(type) {
 		const own = { 'test.source': source, 'test.agent': agent, 'test.agent3': agent3 }[type];
 		if (own) return own;
-		const name = type.replace(`${PACKAGE_NAME}.`, '');
+		const name = type.replace(`${packageName}.`, '');
 		const nodeType = loader.getNode(name.replace(/(Tool|Execute)$/, '')).type as INodeType;
 		if (!nodeType.webhook) {
 			nodeType.execute ??= async function (this: IExecuteFunctions) {
@@ -291,8 +289,6 @@ async function runWorkflow(
 		currentNodeExecutionIndex: 0,
 		webhookWaitingBaseUrl: 'http://127.0.0.1/webhook-waiting',
 		formWaitingBaseUrl: 'http://127.0.0.1/form-waiting',
-		restApiUrl: '',
-		instanceBaseUrl: '',
 		variables: {},
 		hooks: new ExecutionLifecycleHooks('trigger', '1', { id: 'test', name: 'Test' } as never),
 	} as unknown as IWorkflowExecuteAdditionalData;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
-import { PACKAGE_ROOT } from './engine.mts';
+import { projectRoot } from '../../host/paths.mts';
 
 interface Operation {
 	value: string;
@@ -22,7 +22,7 @@ interface Registry {
  * field. An operation that is added later is tested like the others.
  */
 export function offered() {
-	const file = join(PACKAGE_ROOT, 'dist/nodes/ResumeManagement/operations/index.js');
+	const file = join(projectRoot, 'dist/nodes/ResumeManagement/operations/index.js');
 	const { resources } = createRequire(import.meta.filename)(file) as Registry;
 	return resources.flatMap(({ option: { value: resource }, operations }) =>
 		operations.map((operation) => {

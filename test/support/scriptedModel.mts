@@ -15,16 +15,11 @@ interface OfferedTool {
 	parameters: { required?: string[] };
 }
 
-interface ModelRequest {
-	tools: OfferedTool[];
-	messages: Array<{ role: string; content: string | null }>;
-}
-
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>;
 
 interface Body {
 	model: string;
-	messages: ModelRequest['messages'];
+	messages: Array<{ role: string; content: string | null }>;
 	tools?: Array<{ function: OfferedTool }>;
 }
 
@@ -33,7 +28,7 @@ interface Body {
  * OpenAI Chat Model uses (https://platform.openai.com/docs/api-reference/chat).
  */
 export async function startScriptedModel() {
-	const requests: ModelRequest[] = [];
+	const requests: Array<{ tools: OfferedTool[]; messages: Body['messages'] }> = [];
 	let turns: Turn[] = [];
 	let calls = 0;
 	const app = fastify({ forceCloseConnections: true });

@@ -2,7 +2,7 @@
  * Hands requests to the built trigger in n8n-core's contexts, which n8n itself uses. The request and the response are
  * plain objects; the tests in a real n8n send real ones.
  */
-import { loaded, loadNodeType, nodeTypes, PACKAGE_NAME, TestCredentials } from './engine.mts';
+import { loaded, loadNodeType, nodeTypes, TestCredentials } from './engine.mts';
 import { printed } from './environment.mts';
 import { HookContext, WebhookContext } from 'n8n-core';
 import {
@@ -14,6 +14,7 @@ import {
 	type IWorkflowExecuteAdditionalData,
 	Workflow,
 } from 'n8n-workflow';
+import { packageName } from '../../host/paths.mts';
 
 export interface Delivery {
 	body: Buffer;
@@ -31,7 +32,7 @@ export async function createTrigger(
 	const nodeType = await loadNodeType('resumeManagementTrigger');
 	const definition: INode = {
 		...{ id: 'trigger', name: 'Trigger', typeVersion: 1.1, position: [0, 0], parameters },
-		type: `${PACKAGE_NAME}.resumeManagementTrigger`,
+		type: `${packageName}.resumeManagementTrigger`,
 		...(credential && { credentials: { resumeManagementApi: { id: '1', name: 'Test' } } }),
 	};
 	const workflow = new Workflow({
