@@ -17,10 +17,8 @@ const ITEMS = [0, 1, 2].map((index) => ({
 
 const plain = () => ({ ...credential(), privateKey: 'private-key' });
 const { getDecrypted } = TestCredentials.prototype;
-type Helper = (
-	this: TestCredentials,
-	...values: Parameters<typeof getDecrypted>
-) => Promise<object>;
+type Values = Parameters<typeof getDecrypted>;
+type Helper = (this: TestCredentials, ...values: Values) => Promise<object>;
 /** Ways in which another n8n may read a credential. */
 const changesItLater: Helper = async function (...values) {
 	return { ...(await getDecrypted.apply(this, values)), privateKey: 'private-key-later' };

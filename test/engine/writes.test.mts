@@ -54,7 +54,6 @@ const POSSIBLE: Record<Outcome, [least: number, most: number]> = {
 };
 
 interface Played {
-	item: Item;
 	execution: number;
 	write: string;
 	isPreview: boolean;
@@ -207,7 +206,6 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 	const isReported =
 		cancelAt === undefined && (entry === 'run' || execution.failingCredentialReads.length === 0);
 	return items.map((item, index) => ({
-		item,
 		execution: number,
 		write: writeOf(execution, item),
 		isPreview: isPreview(execution, item),

@@ -119,16 +119,13 @@ describe.each(['={{ $json.paymentId }}', "={{ $('Start').item.json.paymentId }}"
 	},
 );
 
-test.each([3, 2.2])(
-	'AI Agent %d sends nothing if the model chooses the operation',
-	async (typeVersion) => {
-		const values = { ...purchase.arguments, operation: 'upgrade' };
-		const turns = [[{ ...purchase, arguments: values }], 'Done.'];
-		const { read, sent } = await upgradeBy(typeVersion, turns, { operation: fromAi('operation') });
-		expect(read).toContain('This node has no such operation');
-		expect(sent).toBe(0);
-	},
-);
+test.each([3, 2.2])('AI Agent %d lets no model choose the operation', async (typeVersion) => {
+	const values = { ...purchase.arguments, operation: 'upgrade' };
+	const turns = [[{ ...purchase, arguments: values }], 'Done.'];
+	const { read, sent } = await upgradeBy(typeVersion, turns, { operation: fromAi('operation') });
+	expect(read).toContain('This node has no such operation');
+	expect(sent).toBe(0);
+});
 
 /** Runs an agent whose model responds with the turns, one after the other. */
 async function runAgent(

@@ -13,20 +13,3 @@ export async function versionsNow(): Promise<Record<string, string>> {
 	]);
 	return Object.fromEntries(examples.sort()) as Record<string, string>;
 }
-
-/** Returns the expressions and Code nodes of the example workflows that are programs, with their file. */
-export async function hiddenPrograms(): Promise<string[][]> {
-	return (await readExamples()).flatMap(({ file, definition }) => {
-		const stored = JSON.stringify(definition.nodes.map(({ parameters }) => parameters));
-		// A parameter is an expression if it begins with "=".
-		const expressions = [...stored.matchAll(/"=(?:[^"\\]|\\.)*"/g)].map(
-			([text]) => JSON.parse(text) as string,
-		);
-		const programs = definition.nodes.flatMap(({ parameters: { jsCode } }) => jsCode ?? []);
-		const isLong = (code: string) => code.split('\n').length > 6 || /.{141}/.test(code);
-		return [
-			...expressions.filter(({ length }) => length > 250),
-			...(programs as string[]).filter(isLong),
-		].map((program) => [file, program]);
-	});
-}
