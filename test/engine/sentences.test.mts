@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { NodeOperationError } from 'n8n-workflow';
 import { upgrade } from '../support/parameters.mts';
 import { http, json } from '../support/rawServer.mts';
@@ -6,8 +7,10 @@ import { useRawService } from '../support/service.mts';
 
 /** The sentences that a person reads about an upgrade that failed, at the node and wherever a workflow passes them on. */
 
-let response: string;
-const { credential, run } = useRawService(() => response);
+let response: string | ((socket: Socket) => void);
+const { credential, run } = useRawService((_, socket) =>
+	typeof response === 'string' ? response : response(socket),
+);
 
 /** The keys of `COMMON_ERRORS`: n8n replaces each text that has one of them. */
 const NETWORK_CODES = [
@@ -33,6 +36,14 @@ const ROWS = [
 		description: 'Nothing was done. Use the plan ID exactly as your account manager supplied it.',
 	},
 	{
+		name: 'a wrong key',
+		response: envelope('plan-upgrade-3', 'unauthorized token'),
+		outcome: 'refused',
+		message: 'The service reported: unauthorized token (plan-upgrade-3)',
+		description:
+			"Nothing was done. The credential's Private Key is not authorized. Ask your account manager whether the key is valid, and whether plan upgrades are arranged for your account.",
+	},
+	{
 		name: 'a failed payment',
 		response: envelope('plan-upgrade-1', 'stripe error'),
 		outcome: 'held',
@@ -48,12 +59,42 @@ const ROWS = [
 		description: `${FIND_OUT} If n8n connects through a proxy, the proxy may have sent this response. ${KEEPS} The response began: connect E-CONNREFUSED 10.0.0.1:443`,
 	},
 	{
+		name: 'a web page',
+		response: http(200, {}, '<html>Hello</html>'),
+		outcome: 'unknown',
+		message: 'Outcome unknown: A web page was received in place of JSON',
+		description: `${FIND_OUT} Check the credential's Base URL, and for a proxy or a login page between n8n and the service.`,
+	},
+	{
 		name: 'another plan',
 		response: json({ status: 'success', data: { plan_id: 'basic' } }),
 		outcome: 'unknown',
 		message:
 			'Outcome unknown: The service did not confirm the request: its subscription is not of the requested plan',
 		description: `${FIND_OUT} The service confirms a request with the status "success" and the requested plan or token. ${KEEPS} The response has the properties: status, data.`,
+	},
+	{
+		name: 'a lost connection',
+		response: (socket: Socket) => socket.resetAndDestroy(),
+		outcome: 'unknown',
+		message:
+			'Outcome unknown: The connection to the service was lost before the response was complete',
+		description: `${FIND_OUT} ${KEEPS}`,
+	},
+	{
+		name: 'silence',
+		response: () => {},
+		parameters: { requestOptions: { timeout: 200 } },
+		outcome: 'unknown',
+		message: 'Outcome unknown: No response from the service in time',
+		description: `${FIND_OUT} If the service needs longer, set a longer Timeout in Request Options, on the node's Settings tab. If it happens often, ask your account manager.`,
+	},
+	{
+		name: 'a host that DNS does not know',
+		credential: { baseUrl: 'https://no-such-host.invalid/v1' },
+		outcome: 'refused',
+		message: 'The host name of the service is not known',
+		description: "Nothing was done. Check the credential's Base URL, and n8n's DNS.",
 	},
 	{
 		name: 'a refused connection',
