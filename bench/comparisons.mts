@@ -111,7 +111,7 @@ export async function upgrades(bench: Bench): Promise<Row[]> {
 			...row('batch size 1'),
 			...(await compare(bench, own, allItems(http({ batching: { batch } }), items))),
 			reason:
-				'HTTP Request with batch size 1 starts an upgrade before the last one is answered; this node does not.',
+				'HTTP Request with batch size 1 starts an upgrade before the last one has its response; this node does not.',
 		},
 		{
 			...row('Loop Over Items'),
@@ -264,9 +264,9 @@ async function deliver({ api, n8n }: Instance, trigger: Action, end: string) {
 	let sent = 0;
 	const sender = async () => {
 		while (sent++ < events) {
-			const answer = await fetch(`${n8n.url}/webhook/${path}${end}`, request);
-			if (!answer.ok) throw new Error(`An event was answered with ${answer.status}.`);
-			await answer.text();
+			const response = await fetch(`${n8n.url}/webhook/${path}${end}`, request);
+			if (!response.ok) throw new Error(`An event got HTTP ${response.status}.`);
+			await response.text();
 		}
 	};
 	await Promise.all(Array.from({ length: 20 }, sender));

@@ -31,11 +31,11 @@ function serve(): void {
 	const server = createServer((request, response) => {
 		const path = request.url!;
 		request.resume();
-		if (path.includes('slow')) return void answer(slowText, response);
+		if (path.includes('slow')) return void respond(slowText, response);
 		const size = /(\d+)MB/.exec(path)?.[1];
 		const latency = Number(path.split('/')[1]);
 		void sleep(latency).then(() =>
-			size === undefined ? answer(path, response) : download(Number(size), block, response),
+			size === undefined ? respond(path, response) : download(Number(size), block, response),
 		);
 	});
 	server.listen(0, '127.0.0.1', () => {
@@ -43,8 +43,8 @@ function serve(): void {
 	});
 }
 
-function answer(id: string, response: ServerResponse): void {
-	// The node accepts an upgrade only if the answer has the requested plan.
+function respond(id: string, response: ServerResponse): void {
+	// The node accepts an upgrade only if the response has the requested plan.
 	const person = id.endsWith('/upgrade') ? {} : { id, email: 'nathan@example.com', name: 'Nathan' };
 	const data = { ...person, plan_id: 'plan-pro' };
 	response.writeHead(200, { 'Content-Type': 'application/json' });

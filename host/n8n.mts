@@ -32,7 +32,7 @@ export type N8nCommand = keyof typeof whenReady;
 /** A running n8n. */
 export type N8n = Awaited<ReturnType<typeof startN8n>>;
 
-/** Path and status of the answer of an n8n that is ready. With `start`, `/healthz` answers earlier than the REST API. */
+/** Path and HTTP status that show a ready n8n. With `start`, `/healthz` responds earlier than the REST API. */
 const whenReady = {
 	start: ['/rest/login', 401],
 	worker: ['/healthz/readiness', 200],
@@ -132,11 +132,11 @@ export async function startN8n({
 	try {
 		for (;;) {
 			signal?.throwIfAborted();
-			const answer = await axios
+			const response = await axios
 				.get(url + path, { timeout: 5_000, proxy: false, validateStatus: null })
 				.catch(() => undefined);
-			// While n8n migrates its database, it answers with a text.
-			if (answer?.status === status && typeof answer.data === 'object') break;
+			// While n8n migrates its database, it responds with text.
+			if (response?.status === status && typeof response.data === 'object') break;
 			if (child.exitCode !== null || child.signalCode !== null) {
 				throw trouble('ended while it started');
 			}

@@ -60,7 +60,7 @@ export class EditorApiError extends Error {
 	readonly httpStatus: number;
 
 	constructor(request: string, httpStatus: number, message: string) {
-		super(`n8n answered ${httpStatus} to ${request}: ${message}`);
+		super(`n8n responded with ${httpStatus} to ${request}: ${message}`);
 		this.httpStatus = httpStatus;
 	}
 }
@@ -98,12 +98,12 @@ export class EditorApi {
 		// The name of the login's first field depends on n8n's version.
 		const login = { emailOrLdapLoginId: owner.email, email: owner.email, password: owner.password };
 		const refused = await this.http.post<{ message?: string }>('/rest/login', login);
-		const answer =
+		const response =
 			refused.status === 200 ? refused : await this.http.post('/rest/owner/setup', owner);
-		if (answer.status !== 200) {
+		if (response.status !== 200) {
 			throw new EditorApiError('POST /rest/login', refused.status, refused.data.message ?? '');
 		}
-		const cookies = (answer.headers['set-cookie'] ?? []).map((cookie) => cookie.split(';')[0]);
+		const cookies = (response.headers['set-cookie'] ?? []).map((cookie) => cookie.split(';')[0]);
 		this.http.defaults.headers.common.Cookie = cookies.join('; ');
 	}
 
@@ -138,7 +138,7 @@ export class EditorApi {
 	}
 
 	/**
-	 * Activates a workflow, and waits until its triggers work: n8n 2 publishes a version some time after its answer.
+	 * Activates a workflow, and waits until its triggers work: n8n 2 publishes a version some time after its response.
 	 *
 	 * @throws {Error} with the message of a trigger that could not be activated
 	 */
@@ -146,7 +146,7 @@ export class EditorApi {
 		await this.setActive(id, true);
 		const path = `/rest/workflows/${id}/publication-status`;
 		type Publication = { status: string; triggers: Array<{ errorMessage: string | null }> };
-		// n8n 1 has activated the workflow when it answers, and has no status for it.
+		// n8n 1 has activated the workflow when it responds, and has no status for it.
 		const published = async () => ({ status: 'published', triggers: [] });
 		for (;;) {
 			const read = this.send<Publication>('GET', path);
@@ -254,18 +254,18 @@ export class EditorApi {
 		return `/rest/projects/${project.id}/data-tables`;
 	}
 
-	/** Sends a request and returns the `data` of n8n's answer. */
-	protected async send<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
-		const { data } = await this.sendPlain<{ data: Answer }>(method, path, body);
+	/** Sends a request and returns the `data` of n8n's response. */
+	protected async send<Data>(method: Method, path: string, body?: object): Promise<Data> {
+		const { data } = await this.sendPlain<{ data: Data }>(method, path, body);
 		return data;
 	}
 
-	/** Repeats reads while n8n answers 503, because its database is too busy for the health check. */
-	private async sendPlain<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
+	/** Repeats reads while n8n responds with 503 because its database is too busy for the health check. */
+	private async sendPlain<Result>(method: Method, path: string, body?: object): Promise<Result> {
 		const deadline = Date.now() + 60_000;
 		for (;;) {
 			const request = { method, url: path, data: body };
-			const { status, data } = await this.http.request<Answer & { message?: string }>(request);
+			const { status, data } = await this.http.request<Result & { message?: string }>(request);
 			if (status < 400) return data;
 			if (status !== 503 || method !== 'GET' || Date.now() > deadline) {
 				throw new EditorApiError(`${method} ${path}`, status, data.message ?? JSON.stringify(data));

@@ -88,8 +88,8 @@ async function run(signal: AbortSignal): Promise<void> {
 			return await startN8n({ host, userFolder, port, signal, env, onLine });
 		});
 		cleanups.push(n8n.stop);
-		// After n8n: while n8n migrates its database, it answers every request with 200, and waiting events of the sandbox would be
-		// lost (setupHealthCheck in n8n/dist/abstract-server.js).
+		// After n8n: while n8n migrates its database, it responds to every request with 200, and waiting events of the sandbox
+		// would be lost (setupHealthCheck in n8n/dist/abstract-server.js).
 		const file = join(folder, 'sandbox.sqlite');
 		const sandbox = await startSandbox({ port: sandboxPort, file, reset });
 		cleanups.push(sandbox.close);

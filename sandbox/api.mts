@@ -51,7 +51,7 @@ interface Resource {
 /** Adds the nine operations of the specification (§4), and `/connect`. */
 export function apiRoutes(scope: FastifyInstance, store: Store): void {
 	scope.setErrorHandler((error: ApiError, request, reply) =>
-		answerError(store, error, request, reply),
+		sendError(store, error, request, reply),
 	);
 	scope.addHook('preValidation', authenticate);
 	const user = (id: string) => store.findUser(id) ?? fail('sandbox-unknown-user');
@@ -151,7 +151,7 @@ function createToken({ id, email }: User): string {
 type ApiError = Error & { statusCode?: number; code?: string };
 
 /** Sends an error with the HTTP status and in the form of its operation (specification §2 and §7.1). */
-function answerError(
+function sendError(
 	store: Store,
 	error: ApiError,
 	request: FastifyRequest,

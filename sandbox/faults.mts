@@ -10,12 +10,12 @@ export interface Fault {
 	email?: string;
 	/** Number of requests. Without it, the fault stays until it is cleared. */
 	times?: number;
-	/** Milliseconds between the handling of the request and its answer. */
+	/** Milliseconds between the handling of the request and its response. */
 	delayMs?: number;
 	/** Cuts the connection before or after the request is handled. */
 	drop?: 'before' | 'after';
-	/** Sent in place of the service's answer. The request is not handled. */
-	answer?: { status: number; headers?: Record<string, string>; body?: string };
+	/** Sent in place of the service's response. The request is not handled. */
+	response?: { status: number; headers?: Record<string, string>; body?: string };
 }
 
 /** The faults that the web page offers. */
@@ -23,16 +23,16 @@ export const COMMON_FAULTS: Fault[] = [
 	{ drop: 'after' },
 	{ drop: 'before' },
 	{ delayMs: 5_000 },
-	{ answer: { status: 429, headers: { 'Retry-After': '2' } } },
-	{ answer: { status: 500 } },
-	{ answer: { status: 503 } },
-	{ answer: { status: 200, body: '{"status":"error","errorCode":"sandbox-fault"}' } },
+	{ response: { status: 429, headers: { 'Retry-After': '2' } } },
+	{ response: { status: 500 } },
+	{ response: { status: 503 } },
+	{ response: { status: 200, body: '{"status":"error","errorCode":"sandbox-fault"}' } },
 ];
 
 /** Says what happens to a request. */
-export function describeFault({ drop, delayMs, answer }: Fault): string {
+export function describeFault({ drop, delayMs, response }: Fault): string {
 	const effects = [
-		answer && `HTTP ${answer.status} ${answer.body ?? ''}`.trim(),
+		response && `HTTP ${response.status} ${response.body ?? ''}`.trim(),
 		delayMs && `Response delayed by ${delayMs} ms`,
 		drop && `Connection cut ${drop} the request is handled`,
 	];
@@ -48,7 +48,7 @@ const FAULT_SCHEMA = {
 		times: { type: 'integer', minimum: 1 },
 		delayMs: { type: 'integer' },
 		drop: { enum: ['before', 'after'] },
-		answer: { type: 'object', required: ['status'] },
+		response: { type: 'object', required: ['status'] },
 	},
 };
 
@@ -87,13 +87,13 @@ export function applyFaults(scope: FastifyInstance, faults: Faults): void {
 		const fault = faults.take(path, request.body);
 		if (fault === undefined) return;
 		taken.set(request, fault);
-		const { drop, answer } = fault;
+		const { drop, response } = fault;
 		if (drop === 'before') {
 			request.raw.socket.destroy();
 			return reply.hijack();
 		}
-		if (answer === undefined) return;
-		const { status, headers = {}, body = '' } = answer;
+		if (response === undefined) return;
+		const { status, headers = {}, body = '' } = response;
 		return reply.code(status).type('application/json').headers(headers).send(body);
 	});
 	scope.addHook('onSend', async (request) => {

@@ -67,7 +67,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
 		routerOptions: { maxParamLength: 1_000 },
 		ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
 	});
-	// The hook parses the body, so that the service and not Fastify answers malformed JSON.
+	// The hook parses the body, so that the service, not Fastify, responds to malformed JSON.
 	app.removeAllContentTypeParsers();
 	app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 	app.addHook('preValidation', async (request) => {

@@ -45,7 +45,7 @@ type Failures = Record<string, [message: string, description: string]>;
 function readCodes(): Map<string, string> {
 	const document = readFileSync(join(projectRoot, 'openapi', 'partner-api.yaml'), 'utf8');
 	const { judge } = requireBuilt('ResumeManagement/http/judge') as {
-		judge(answer: { statusCode: number; body: object }): unknown;
+		judge(response: { statusCode: number; body: object }): unknown;
 	};
 	const idOf = (errorCode: string): string => {
 		try {

@@ -29,7 +29,7 @@ const SECTION_SAVED = 'Resume Section Saved';
 
 const MAX_ATTEMPTS = 8;
 
-/** For a whole attempt, up to the end of the answer. */
+/** For a whole attempt, up to the end of the response. */
 const TIMEOUT_IN_MS = 10_000;
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
@@ -145,7 +145,7 @@ function checked({ secret, ...others }: WebhookRegistration): WebhookRegistratio
 /** Makes one attempt. Redirects are not followed. */
 async function send(webhook: WebhookRegistration, { eventId, body }: Delivery, stop: AbortSignal) {
 	try {
-		const answer = await fetch(webhook.url, {
+		const response = await fetch(webhook.url, {
 			method: 'POST',
 			headers: {
 				'Content-Type': 'application/json',
@@ -155,14 +155,14 @@ async function send(webhook: WebhookRegistration, { eventId, body }: Delivery, s
 			redirect: 'manual',
 			signal: AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT_IN_MS)]),
 		});
-		const text = (await answer.text()).slice(0, 300);
-		const lastError = answer.ok
+		const text = (await response.text()).slice(0, 300);
+		const lastError = response.ok
 			? undefined
-			: `The receiver answered HTTP ${answer.status}: ${text}`;
-		return { lastStatus: answer.status, lastError };
+			: `The receiver responded with HTTP ${response.status}: ${text}`;
+		return { lastStatus: response.status, lastError };
 	} catch (error) {
 		const { cause, message } = error as Error & { cause?: { code?: string } };
 		const reason = cause?.code ?? message;
-		return { lastStatus: undefined, lastError: `The receiver gave no answer: ${reason}` };
+		return { lastStatus: undefined, lastError: `The receiver sent no response: ${reason}` };
 	}
 }

@@ -70,7 +70,7 @@ export async function openEditor(): Promise<void> {
 	await page.waitForURL('**/home/**');
 	page.on('pageerror', (error) => errors.push(error.message));
 	page.on('response', (response) => {
-		// Operations whose answer the specification does not show have no output schema.
+		// Operations whose response the specification does not show have no output schema.
 		const isIcon = response.url().includes('/icons/n8n-nodes-resume-management/');
 		if (isIcon && !response.ok()) errors.push(`${response.status()} ${response.url()}`);
 	});

@@ -81,11 +81,11 @@ test.each<[what: string, users: object[], expected: string[]]>([
 	expect(sent()).toHaveLength(3);
 });
 
-test.each<[what: string, answer: object, option: string]>([
+test.each<[what: string, body: object, option: string]>([
 	['shows that there is more', { users: USERS, next: '/users?page=2' }, 'Users Pagination'],
 	['has another name', { status: 'success', data: { people: USERS } }, 'Users Path'],
-])('no user is looked for in a list that %s', async (_, answer, option) => {
-	list = () => answer;
+])('no user is looked for in a list that %s', async (_, body, option) => {
+	list = () => body;
 	const { error } = await run(create, [EMMA]);
 	expect(error?.message).toMatch(/^The list of users could not be read: The .*list/);
 	expect(error?.description).toContain(option);

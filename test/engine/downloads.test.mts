@@ -8,7 +8,7 @@ import { PAUSE, useTimers } from '../support/timers.mts';
 
 /**
  * Responses to a download: those of the service, and those of the host that the service links to, which can be
- * anybody's. The file in a JSON answer: test/unit/fileTypes.test.mts. File names: test/unit/fileNames.test.mts.
+ * anybody's. The file in a JSON body: test/unit/fileTypes.test.mts. File names: test/unit/fileNames.test.mts.
  */
 
 const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;
@@ -21,16 +21,16 @@ const PAGE = 'A web page was received in place of a file';
 const HOSTED_TEXT = textFrom("the file's host");
 
 /** A whole response, or what is done with the socket. */
-type Answer = string | Buffer | ((socket: Socket, request: RawRequest) => void);
+type RawResponse = string | Buffer | ((socket: Socket, request: RawRequest) => void);
 type Headers = Record<string, string>;
 
-let answer: Answer;
-let hosted: Answer;
-const give = (given: Answer, request: RawRequest, socket: Socket) => {
+let response: RawResponse;
+let hosted: RawResponse;
+const give = (given: RawResponse, request: RawRequest, socket: Socket) => {
 	if (typeof given === 'function') given(socket, request);
 	else socket.end(given);
 };
-const service = useRawService((request, socket) => give(answer, request, socket), PRIVATE_KEY);
+const service = useRawService((request, socket) => give(response, request, socket), PRIVATE_KEY);
 const fileHost = useRawService((request, socket) => give(hosted, request, socket));
 
 const parameters = { ...fixed, binaryPropertyName: 'cv' };
@@ -69,14 +69,14 @@ const ATTACHED = named('filename="cv"');
 const { expire, pauses } = useTimers();
 beforeEach(() => void (hosted = ok(PDF, FILE)));
 
-test.each<[string, () => Answer]>([
+test.each<[string, () => RawResponse]>([
 	['its bytes', () => ok(PDF, FILE)],
 	['a redirect to another host', redirected],
 	['a link', linked],
 	['base64', () => json({ status: 'success', data: btoa(FILE) })],
 	['JSON of no known type', () => ok({}, JSON.stringify({ data: link() }))],
 ])('a file that comes as %s is stored', async (_, shape) => {
-	answer = shape();
+	response = shape();
 	const result = await download();
 	expect(stored(result)).toEqual({ text: FILE, fileName: 'resume', mimeType: 'application/pdf' });
 	expect(result.pairs).toEqual([[0]]);
@@ -93,7 +93,7 @@ test.each<[Headers, object, file: object]>([
 	[named('filename=".."'), {}, { fileName: 'resume' }],
 	[named('filename=cv.pdf'), { fileName: '../mine.pdf' }, { fileName: 'mine.pdf' }],
 ])('the type or the name of a file with %j and %j is %j', async (headers, options, file) => {
-	answer = ok(headers, 'PK\x03\x04 and letters alone');
+	response = ok(headers, 'PK\x03\x04 and letters alone');
 	expect(stored(await download(options))).toMatchObject(file);
 });
 
@@ -101,12 +101,12 @@ test('File Path leads to a text, or to a link to a text, but not a redirect', as
 	const text = 'Nathan Doe\nEngineer';
 	hosted = ok({}, `<p>${text}</p>`);
 	for (const headers of [{}, ATTACHED]) {
-		answer = json({ a: text }, 200, headers);
+		response = json({ a: text }, 200, headers);
 		expect(stored(await download({ filePath: 'a' })).text).toBe(text);
 	}
-	answer = json({ a: link() });
+	response = json({ a: link() });
 	expect(stored(await download({ filePath: 'a' })).text).toBe(`<p>${text}</p>`);
-	answer = redirected();
+	response = redirected();
 	expect(failed(await download({ filePath: 'a' }))).toBe(HOSTED_TEXT);
 });
 
@@ -130,9 +130,9 @@ test.each<[string, message: string, sentAs: Headers[]]>([
 	[`\ufeff \r\n\t${JSON.stringify(ERROR)}\n`, GONE, ALL],
 ])('%j in place of a file is the error %j', async (body, message, sentAs) => {
 	for (const headers of sentAs) {
-		answer = ok(headers, body);
+		response = ok(headers, body);
 		expect(failed(await download())).toBe(message);
-		answer = redirected();
+		response = redirected();
 		hosted = ok(headers, body);
 		expect(failed(await download())).toBe(HOSTED_TEXT);
 	}
@@ -141,13 +141,13 @@ test.each<[string, message: string, sentAs: Headers[]]>([
 const HELD = 'The file holds a secret of the credential';
 const SECRET_TEXT = `The key is ${PRIVATE_KEY}`;
 const SECRET_BASE64 = btoa(SECRET_TEXT.padEnd(200)).replace(/.{9}/g, '$&\n');
-test.each<[string, () => Answer]>([
+test.each<[string, () => RawResponse]>([
 	['an attached text', () => ok(ATTACHED, `<p>${btoa(SECRET_TEXT)}</p>`)],
 	['an attached text behind a redirect', redirected],
 	['a text at File Path', () => json({ a: SECRET_TEXT })],
 	['base64 at File Path', () => json({ a: SECRET_BASE64 })],
 ])('a secret in %s is not stored', async (name, shape) => {
-	answer = shape();
+	response = shape();
 	hosted = ok(ATTACHED, `<p>${btoa(SECRET_TEXT)}</p>`);
 	expect(failed(await download(name.includes('Path') ? { filePath: 'a' } : {}))).toBe(HELD);
 });
@@ -156,7 +156,7 @@ test.each([
 	['../files/cv.pdf', '/v1/resume/files/cv.pdf'],
 	['?part=1', '/v1/resume/1/download?part=1'],
 ])('a redirect to %s is relative to the address of the request', async (Location, path) => {
-	answer = (socket, { index }) =>
+	response = (socket, { index }) =>
 		void socket.end(index === 0 ? http(302, { Location }) : http(200, {}, FILE));
 	expect(stored(await download()).text).toBe(FILE);
 	expect(service.sent()).toEqual(['/v1/resume/1/download', path].map((one) => `GET ${one}`));
@@ -167,8 +167,8 @@ const NOT_FOLLOWED = "The file's link can't be followed";
 const SECRET = "The file's link holds a secret of the credential";
 const at = (Location: string) => () => http(302, { Location });
 const FTP = 'ftp://127.0.0.1/cv.pdf';
-const toFtp: Answer = (socket, { index }) => void socket.end(at(index === 0 ? '/again' : FTP)());
-test.each<[string, () => Answer, message: string]>([
+const toFtp: RawResponse = (socket, { index }) => void socket.end(at(index ? FTP : '/again')());
+test.each<[string, () => RawResponse, message: string]>([
 	['a local file', at('file:///etc/passwd'), NOT_FOLLOWED],
 	['half a link', at('http://'), NOT_FOLLOWED],
 	['ftp behind a redirect', () => toFtp, NOT_FOLLOWED],
@@ -181,7 +181,7 @@ test.each<[string, () => Answer, message: string]>([
 	['206', () => http(206, PDF, FILE), 'Only a part of the file was sent (HTTP 206)'],
 	['a host that refuses', at('http://127.0.0.1:1/cv'), "Could not connect to the file's host"],
 ])('%s in place of a file is an error of its own', async (name, shape, message) => {
-	answer = shape();
+	response = shape();
 	const result = await download();
 	expect(failed(result)).toBe(message);
 	expect(fileHost.requests).toEqual([]);
@@ -190,7 +190,7 @@ test.each<[string, () => Answer, message: string]>([
 });
 
 test("a download is repeated after the pause that the file's host asks for", async () => {
-	answer = redirected();
+	response = redirected();
 	hosted = (socket, { index }) =>
 		void socket.end(index === 0 ? http(503, { 'Retry-After': PAUSE }) : ok(PDF, FILE));
 	expect(stored(await download({ retries: 1 })).text).toBe(FILE);
@@ -199,7 +199,7 @@ test("a download is repeated after the pause that the file's host asks for", asy
 
 let closed: Promise<void>;
 const unfinished =
-	(status: number, headers: Headers, start: string): Answer =>
+	(status: number, headers: Headers, start: string): RawResponse =>
 	(socket) => {
 		closed = closing(socket);
 		socket.write(http(status, { ...headers, 'Content-Length': `${1024 * MEGABYTE}` }, start));
@@ -212,14 +212,14 @@ test.each<[string, number, Headers, messages: string[]]>([
 ])('%s without an end is not read to its end', async (_, status, headers, messages) => {
 	for (const [index, message] of messages.entries()) {
 		hosted = unfinished(status, headers, ' '.repeat(17 * MEGABYTE));
-		answer = index === 0 ? hosted : linked();
+		response = index === 0 ? hosted : linked();
 		expect(failed(await download())).toBe(message);
 		await closed;
 	}
 });
 
 test('a redirect whose body stays open is followed, and its connection is closed', async () => {
-	answer = unfinished(302, { Location: link() }, '<html>');
+	response = unfinished(302, { Location: link() }, '<html>');
 	expect(stored(await download()).text).toBe(FILE);
 	await closed;
 });
@@ -227,7 +227,7 @@ test('a redirect whose body stays open is followed, and its connection is closed
 test('a file that n8n can not store is an error, and its request ends', async () => {
 	const full = jest.spyOn(BinaryDataService.prototype, 'store');
 	full.mockRejectedValue(Object.assign(new Error('secret words'), { code: 'ENOSPC' }));
-	answer = unfinished(200, {}, FILE);
+	response = unfinished(200, {}, FILE);
 	expect(failed(await download())).toBe("The file could not be put into n8n's binary store");
 	full.mockRestore();
 	await closed;
@@ -235,7 +235,7 @@ test('a file that n8n can not store is an error, and its request ends', async ()
 
 /** Sends the start of a body, then piece for piece without an end. The time limits expire meanwhile. */
 const drip =
-	(status: number, start: string, piece: string): Answer =>
+	(status: number, start: string, piece: string): RawResponse =>
 	(socket) => {
 		socket.write(http(status, { ...PDF, 'Content-Length': `${MEGABYTE}` }, start));
 		const timer = setInterval(() => {
@@ -245,21 +245,21 @@ const drip =
 		socket.on('close', () => clearInterval(timer));
 	};
 
-test.each<[string, Answer, hosted: string]>([
+test.each<[string, RawResponse, hosted: string]>([
 	['an error that drips', drip(500, '%PDF-1.7 is no file here', 'x'), NO_FILE],
 	['a file that stalls', drip(200, FILE, ''), "No response from the file's host in time"],
 	['blanks that drip', drip(200, '', ' '), "No response from the file's host in time"],
 ])('%s ends with the timeout', async (_, given, message) => {
-	answer = given;
+	response = given;
 	expect(failed(await download())).toBe('No response from the service in time');
 	hosted = given;
-	answer = linked();
+	response = linked();
 	expect(failed(await download())).toBe(message);
 });
 
 test('half a byte order mark is not taken for the start of a file', async () => {
 	const page = Buffer.from('\ufeff<html>');
-	answer = (socket) => {
+	response = (socket) => {
 		socket.write(http(200, { 'Content-Length': `${page.length}` }));
 		setTimeout(() => socket.write(page.subarray(0, 1)), 50);
 		setTimeout(() => socket.write(page.subarray(1)), 150);
@@ -276,13 +276,13 @@ test("neither the time of a whole file nor that of n8n's store counts for the ti
 	});
 	hosted = ok(PDF, FILE.repeat(10_000));
 	for (const way of [hosted, linked()]) {
-		answer = way;
+		response = way;
 		expect(stored(await download()).text).toBe(FILE.repeat(10_000));
 	}
 	slow.mockRestore();
 });
 
-const FRAMES: Record<string, (body: Buffer) => Answer> = {
+const FRAMES: Record<string, (body: Buffer) => RawResponse> = {
 	whole: (body) => ok(ATTACHED, body),
 	'in gzip': (body) => ok({ ...ATTACHED, 'Content-Encoding': 'gzip' }, gzipSync(body)),
 	truncated: (body) => ok({ ...ATTACHED, 'Content-Length': `${body.length + 1}` }, body),
@@ -297,7 +297,7 @@ test.each(Object.keys(FRAMES))('a file that comes %s is stored, or an error', as
 	for (const body of BODIES) {
 		hosted = FRAMES[frame]!(Buffer.from(body));
 		for (const way of [hosted, redirected(), linked()]) {
-			answer = way;
+			response = way;
 			const result = await download();
 			if (frame === 'truncated') expect(failed(result)).toContain('was lost before');
 			else expect(stored(result).text).toBe(Buffer.from(body).toString('latin1'));

@@ -18,13 +18,13 @@ type Kind = keyof typeof OPERATIONS;
 type Expected = [requests: number, message: string];
 type Outcomes = Record<Kind, Expected>;
 
-type Answer = (success: string, socket: Socket, index: number) => string | undefined | void;
+type Respond = (success: string, socket: Socket, index: number) => string | undefined | void;
 
 const all = (...one: Expected): Outcomes => ({ read: one, write: one, download: one });
 const unknown = (message: string): Expected => [1, `Outcome unknown: ${message}`];
 /** After a transient fault, reads are repeated, and a write's outcome is unknown. */
 const transient = (message: string) => ({ ...all(3, message), write: unknown(message) });
-/** After any other answer that is no refusal, nothing is repeated, and a write's outcome is unknown. */
+/** After any other response that is no refusal, nothing is repeated, and a write's outcome is unknown. */
 const odd = (message: string) => ({ ...all(1, message), write: unknown(message) });
 
 const LOST = 'The connection to the service was lost before the response was complete';
@@ -34,14 +34,14 @@ const NO_TLS = 'No secure connection to the service could be made';
 const TOO_MANY = 'The service received too many requests';
 const AWAY = 'The service is not available';
 
-const always = (answer: string) => () => answer;
-const reset: Answer = (_, socket) => void socket.resetAndDestroy();
+const always = (response: string) => () => response;
+const reset: Respond = (_, socket) => void socket.resetAndDestroy();
 const once =
-	(answer: Answer): Answer =>
+	(respond: Respond): Respond =>
 	(success, socket, index) =>
-		index > 0 ? success : answer(success, socket, index);
+		index > 0 ? success : respond(success, socket, index);
 const changed =
-	(from: string | RegExp, to: string): Answer =>
+	(from: string | RegExp, to: string): Respond =>
 	(success) =>
 		success.replace(from, to);
 const { expire } = useTimers();
@@ -50,11 +50,11 @@ const waits = (socket: Socket) => {
 	const timer = setInterval(expire, 5);
 	socket.on('close', () => clearInterval(timer));
 };
-const stalls: Answer = (success, socket) => {
+const stalls: Respond = (success, socket) => {
 	socket.write(success.slice(0, -5));
 	waits(socket);
 };
-const drips: Answer = (success, socket) => {
+const drips: Respond = (success, socket) => {
 	let sent = 0;
 	const timer = setInterval(() => {
 		socket.write(success[sent++]!);
@@ -80,13 +80,13 @@ const noContent = always('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n')
 const elsewhere = always(http(302, { Location: 'http://127.0.0.1:1/elsewhere' }));
 const unavailable = always(http(503, {}));
 
-const faults: Array<[name: string, Outcomes, Answer]> = [
-	['reset before the answer', transient(LOST), reset],
-	['open after the answer', all(1, 'success'), (success, socket) => void socket.write(success)],
+const faults: Array<[name: string, Outcomes, Respond]> = [
+	['reset before the response', transient(LOST), reset],
+	['open after the response', all(1, 'success'), (success, socket) => void socket.write(success)],
 	['half a body', transient(LOST), (success) => success.slice(0, -5)],
 	['a body that stalls', transient(TIMEOUT), stalls],
 	['silence', transient(TIMEOUT), (_, socket) => waits(socket)],
-	['an answer that drips, slower than the timeout', transient(TIMEOUT), drips],
+	['a response that drips, slower than the timeout', transient(TIMEOUT), drips],
 	['a Content-Length that is too short', CUT_SHORT, changed(/Length: \d+/, 'Length: 4')],
 	['an unknown character set', UNDECODED, changed('/json', '/json; charset=klingon')],
 	['invalid gzip', transient(GARBLED), inGzip],
@@ -104,11 +104,11 @@ const faults: Array<[name: string, Outcomes, Answer]> = [
 	['503, then a success', { ...all(2, 'success'), write: unknown(AWAY) }, once(unavailable)],
 ];
 
-let answer: Answer;
+let respond: Respond;
 let success: string;
 const PRIVATE_KEY = 'private-key-of-the-fault-suite';
 const service = useRawService(
-	({ index }, socket) => answer(success, socket, index) ?? undefined,
+	({ index }, socket) => respond(success, socket, index) ?? undefined,
 	PRIVATE_KEY,
 );
 
@@ -130,7 +130,7 @@ const rows = faults.flatMap(([name, outcomes, fault]) =>
 );
 
 test.each(rows)('$name: $kind', async ({ kind, expected, fault }) => {
-	answer = fault;
+	respond = fault;
 	({ success } = OPERATIONS[kind]);
 	const message = await run(kind);
 	expect([service.requests.length, message.slice(0, expected[1].length)]).toEqual(expected);

@@ -5,7 +5,7 @@ import { getUsers, planUpgrade, userGet } from '../support/parameters.mts';
 import { json } from '../support/rawServer.mts';
 import { useRawService, useSandbox } from '../support/service.mts';
 
-/** The items of an answer, each paired with the item that it answers. Lists: pages.test.mts. */
+/** The items of a response, each paired with the input item of its request. Lists: pages.test.mts. */
 
 describe('reads side by side', () => {
 	const limit = 10;
@@ -32,8 +32,8 @@ describe('reads side by side', () => {
 	});
 });
 
-let answer: unknown;
-const service = useRawService(() => answer);
+let response: unknown;
+const service = useRawService(() => response);
 const message = 'a text of the record';
 
 test.each<object>([
@@ -42,7 +42,7 @@ test.each<object>([
 	{ $error: { message }, $json: {}, id: 1 },
 	{ $error: null, $json: null },
 ])('the record %j, which looks like a failed item, is an item', async (record) => {
-	answer = { data: [record] };
+	response = { data: [record] };
 	const node = { onError: 'continueErrorOutput' } as const;
 	const { items, failures } = await service.run(getUsers, { node });
 	expect([items, failures]).toEqual([[{ value: record }], []]);
@@ -67,15 +67,15 @@ test.each<[fields: string, expected: object]>([
 	[' , ', RECORD],
 	['error', { value: { error: 'none' } }],
 ])('Fields to Return %j of a record', async (fields, expected) => {
-	answer = success(RECORD);
+	response = success(RECORD);
 	expect((await withFields(fields)).items).toEqual([expected]);
 });
 
-test('Fields to Return leaves plain values whole, and begins at the answer with Simplify off', async () => {
-	answer = success([1, 'x', [7], { error: 'none', message: 'm' }]);
+test('Fields to Return leaves plain values whole, and begins at the envelope with Simplify off', async () => {
+	response = success([1, 'x', [7], { error: 'none', message: 'm' }]);
 	const { items } = await withFields('message', getUsers);
 	expect(items).toEqual([{ value: 1 }, { value: 'x' }, { value: [7] }, { message: 'm' }]);
-	answer = success(RECORD);
+	response = success(RECORD);
 	const whole = await withFields('status, data.id', { simplify: false });
 	expect(whole.items).toEqual([{ status: 'success', data: { id: 7 } }]);
 });
@@ -87,7 +87,7 @@ test('each operation that returns records and only reads has Fields to Return', 
 	);
 	expect(having).toEqual(operations.filter(({ write, returns }) => !write && returns !== 'file'));
 	for (const { parameters } of having) {
-		answer = success(parameters.operation === 'getAll' ? [RECORD] : RECORD);
+		response = success(parameters.operation === 'getAll' ? [RECORD] : RECORD);
 		expect((await withFields('id', { ...parameters, userId: '1' })).items).toEqual([{ id: 7 }]);
 	}
 });

@@ -38,9 +38,9 @@ const service = fc.record({
 	stamped: fc.boolean(),
 	kind: fc.constantFrom('page', 'offset', 'cursor', 'whole'),
 	rows: rows(0, 0, 0, 1, 6),
-	/** Answer for a page behind the last one. */
+	/** Response to a request for a page after the last one. */
 	beyond: fc.constantFrom('empty', 'last page'),
-	/** A stuck cursor leads to the second page for ever. A stamped one differs in each answer. */
+	/** A stuck cursor leads to the second page for ever. A stamped cursor differs in each response. */
 	cursors: fc.constantFrom('plain', 'plain', 'stuck', 'stamped'),
 	/** Signs that there are more records. `rows` counts the hidden ones too. */
 	sign: fc.constantFrom(...signs, 'rows'),
@@ -68,7 +68,7 @@ const rightlyRead = fc.constantFrom('whole', 'page', 'offset', 'cursor').chain((
 		// An empty page is the end, except by cursor. By offset, hidden rows are not counted.
 		rows: rows(...{ whole: [0, 6], page: [0, 1], offset: [0], cursor: [0, 1, 6] }[kind]),
 		sign: fc.constantFrom('none', ...(kind === 'cursor' ? ['has_more' as const] : signs)),
-		place: kind === 'cursor' ? fc.constantFrom(...places) : fc.constantFrom('answer', ...places),
+		place: kind === 'cursor' ? fc.constantFrom(...places) : fc.constantFrom('body', ...places),
 	});
 	const fixed = { kind, beyond: 'empty', cursors: 'plain' } as const;
 	const right = { mode: MODES[kind], knowsParameter: true, knowsCursorPath: true, itemsPath: true };
@@ -83,7 +83,7 @@ function recordsOf({ rows, id }: Service): object[] {
 	return shown.map((n) => (id ? { [id]: n } : { name: `Name ${n % 50}` }));
 }
 
-function answerTo(one: Service, query: URLSearchParams, count: number): unknown {
+function bodyFor(one: Service, query: URLSearchParams, count: number): unknown {
 	const asked = Number(query.get('size') ?? 0);
 	const size = one.largest > 0 && asked > 0 ? Math.min(asked, one.largest) : one.size;
 	const [start, end] = windowOf(one, query, size);
@@ -131,7 +131,7 @@ function signsOf(one: Service, end: number, count: number): object {
 }
 
 function inPlace({ place, beside }: Service, records: object[], signs: object, count: number) {
-	if (place === 'answer') return records;
+	if (place === 'body') return records;
 	const others = {
 		...(beside === 'empty' && { warnings: [] }),
 		...(beside === 'filled' && { facets: [{ id: 'a facet' }] }),
@@ -142,15 +142,15 @@ function inPlace({ place, beside }: Service, records: object[], signs: object, c
 	return { ...others, [name]: records, meta: signs };
 }
 
-let answer: (query: URLSearchParams, count: number) => unknown;
+let respond: (query: URLSearchParams, count: number) => unknown;
 const { requests, run } = useRawService(({ path }) =>
-	answer(new URL(path, 'http://service').searchParams, requests.length),
+	respond(new URL(path, 'http://service').searchParams, requests.length),
 );
 
 /** Reads the list of a service, and compares what comes out with the service's own records. */
 async function read(one: Service, by: Settings) {
 	requests.length = 0;
-	answer = (query, count) => answerTo(one, query, count);
+	respond = (query, count) => bodyFor(one, query, count);
 	const { mode } = by;
 	const knows = by.knowsParameter && MODES[one.kind] === mode;
 	const cursorPath = one.place.startsWith('data.') ? 'data.nextCursor' : 'meta.nextCursor';
@@ -169,7 +169,7 @@ async function read(one: Service, by: Settings) {
 		...(by.limit > 0 ? { limit: by.limit } : { returnAll: true }),
 		options: {
 			retries: 0,
-			...(by.itemsPath && one.place !== 'answer' && { itemsPath: one.place }),
+			...(by.itemsPath && one.place !== 'body' && { itemsPath: one.place }),
 			...(mode && { pagination: { pagination } }),
 		},
 	});

@@ -4,7 +4,7 @@ import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
 /**
- * The place of a list in an answer, the signs that it has more records, and the pages that are requested. That the
+ * The place of a list in a response, the signs that it has more records, and the pages that are requested. That the
  * items are the whole list, or an error, for random services: lists.test.mts.
  */
 
@@ -104,9 +104,9 @@ test.each([
 	{ pages: 3, last: false, meta: { last_page: 3 }, has_more: false, next: '/users?page=2' },
 	{ users: [{ id: 1, total: 99, has_more: true, links: { next: '/friends' } }] },
 ])('%j does not show that there are more records', async (signs) => {
-	const answer = { users, ...signs };
-	service = () => answer;
-	expect(await read()).toMatchObject({ items: answer.users, hints: [] });
+	const body = { users, ...signs };
+	service = () => body;
+	expect(await read()).toMatchObject({ items: body.users, hints: [] });
 });
 
 const page = { parameterName: 'page' };
@@ -155,8 +155,8 @@ test.each<[end: string, paged: INodeParameters, service: Service, items: object[
 	['has_more: false beside a cursor', cursor, edges({ has_more: false }), all(15), ' 10'],
 	['the cursor "0"', cursor, edges({ meta: { next: '0' } }), all(15), ' 10'],
 	['no cursor, after equal records without an ID', cursor, annTwice, ANNS, ' b'],
-])('a list ends with %s', async (_, pagination, answer, items, asked) => {
-	service = answer;
+])('a list ends with %s', async (_, pagination, given, items, asked) => {
+	service = given;
 	expect(await read(pagination)).toMatchObject({ error: undefined, items, hints: [] });
 	expect(
 		queries()
@@ -196,10 +196,10 @@ test.each<[fault: string, paged: INodeParameters, service: Service, error: strin
 	['two records with one ID on a page', page, sameId, SAME_ID, 1],
 	['fewer records than its first total', page, shrinking, FEWER, 3],
 	['another list on a later page', page, tips, noList('people'), 2],
-	['another list after one that is the answer itself', page, notices, noList(''), 2],
+	['another list after one that is the body itself', page, notices, noList(''), 2],
 	['pages without an end', { ...page, maxPages: 3 }, numbered(1_000), MAX_PAGES, 3],
-])('a service that sends %s is an error', async (_, pagination, answer, message, sent) => {
-	service = answer;
+])('a service that sends %s is an error', async (_, pagination, given, message, sent) => {
+	service = given;
 	const whole = await read(pagination);
 	expect([whole.error, whole.outputs]).toEqual([expect.stringMatching(`^${message}`), []]);
 	expect(requests).toHaveLength(sent);
@@ -215,8 +215,8 @@ test('a hint shows that Cursor Path may be wrong, once for all items', async () 
 	const { pairs, hints } = await read(cursor, resumes, { items: [{ id: 'a' }, { id: 'b' }] });
 	expect(pairs[0]).toEqual([0, 0, 1, 1]);
 	expect(hints).toEqual([expect.stringContaining("nothing at 'meta.next'")]);
-	for (const answer of [{ users, total: 20 }, { users: [] }]) {
-		service = () => answer;
+	for (const body of [{ users, total: 20 }, { users: [] }]) {
+		service = () => body;
 		expect((await read(cursor)).hints).toEqual([]);
 	}
 });

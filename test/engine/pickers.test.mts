@@ -16,8 +16,8 @@ const resumesOf = (listUserId: unknown): Partial<ListSearch> => ({
 	parameters: { resource: 'resume', operation: 'get', listUserId: listUserId as never },
 });
 
-let answer: unknown;
-const { credential, sent } = useRawService(() => answer, PRIVATE_KEY);
+let response: unknown;
+const { credential, sent } = useRawService(() => response, PRIVATE_KEY);
 
 const pick = (rest: Partial<ListSearch> = {}) =>
 	searchList({
@@ -49,14 +49,14 @@ test.each([
 	['user-2', ['user-2']],
 	['nobody', []],
 ])('the text %j is searched for in names, email addresses and IDs', async (filter, values) => {
-	answer = { status: 'success', data: { users: USERS } };
+	response = { status: 'success', data: { users: USERS } };
 	const result = await pick({ filter });
 	expect([valuesOf(result), result.paginationToken]).toEqual([values, undefined]);
 	expect(sent()).toEqual(['GET /v1/users']);
 });
 
 test("a resume has its title, and its user's ID is not taken for its own", async () => {
-	answer = { data: [{ userId: 'u', resumeId: 'r', title: 'CV' }] };
+	response = { data: [{ userId: 'u', resumeId: 'r', title: 'CV' }] };
 	const { results } = await pick(resumesOf({ __rl: true, mode: 'list', value: 'a/b' }));
 	expect(results).toEqual([{ name: 'CV', value: 'r' }]);
 	expect(sent()).toEqual(['GET /v1/user/a%2Fb/resumes']);
@@ -73,7 +73,7 @@ test.each([
 });
 
 test('a long list comes in pages, each with one request, and is searched whole', async () => {
-	answer = {
+	response = {
 		data: Array.from({ length: 2_000 }, (_, id) => ({ user_id: id, full_name: `User ${id}` })),
 	};
 	const { results, paginationToken } = await pick();
@@ -94,7 +94,7 @@ test.each<[user: object, name: string, value: string]>([
 	[{ userID: 'u', 'first-name': 'Ann', LastName: 'Lee' }, 'Ann Lee', 'u'],
 	[{ id: 'u', name: { first: 'Ann' }, email: 'a@b' }, 'a@b', 'u'],
 ])('a user %j is offered as %j', async (user, name, value) => {
-	answer = [user];
+	response = [user];
 	expect((await pick()).results).toEqual([{ name, value }]);
 });
 
@@ -111,8 +111,8 @@ test.each<[string, unknown, message: string, description: string, httpCode?: str
 	['HTTP 401', json({}, 401), 'The service did not accept the private key', 'Private Key', '401'],
 	// The editor would show "1" for a code with plain hyphens.
 	['its key back', KEY_BACK, 'The service reported: bad key [hidden] (E‑1)', 'account manager'],
-])('a service that answers %s is explained', async (_, given, message, description, ...[code]) => {
-	answer = given;
+])('a service that sends %s is explained', async (_, given, message, description, ...[code]) => {
+	response = given;
 	const shown = await shownError(pick());
 	expect(shown.message).toContain(message);
 	expect(shown.description).toContain(description);

@@ -15,7 +15,7 @@ test.each(offered())('$resource $value runs as a node and as a tool', async ({ p
 	const { error } = await run(parameters);
 	expect(error?.message).toBe(REFUSED);
 	const [output] = await tool(parameters);
-	expect(output!.answer).toContain(REFUSED);
+	expect(output!.result).toContain(REFUSED);
 	expect(requests).toHaveLength(2);
 });
 

@@ -124,7 +124,7 @@ describe('a Send Once Key', () => {
 	});
 
 	test('is not sent again if its outcome is unknown', async () => {
-		sandbox().faults.add({ path: '/plan/upgrade', answer: { status: 502 } });
+		sandbox().faults.add({ path: '/plan/upgrade', response: { status: 502 } });
 		const { failures } = await upgrade([forEmma, forEmma], keyed);
 		const used = {
 			outcome: 'unknown',

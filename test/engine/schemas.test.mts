@@ -39,7 +39,7 @@ const outputs: Record<string, INodeParameters[]> = {
 	'user/getToken.json': [{ ...getToken, email }],
 };
 
-test('an operation has a schema if the OpenAPI document shows its answer', async () => {
+test('an operation has a schema if the OpenAPI document shows its response', async () => {
 	const shown = documentedOperations()
 		.filter(({ responses }) => !/"x-not-shown"|\/NotShown"/.test(JSON.stringify(responses['200'])))
 		.map(({ operationId }) => `${operationId.replace('.', '/')}.json`);

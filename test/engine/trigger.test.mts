@@ -121,7 +121,7 @@ test('an event that is not selected starts nothing, and the log has a bounded pa
 	expect(log).not.toContain('x'.repeat(101));
 });
 
-test('an error of n8n is answered without its text, and starts nothing', async () => {
+test('an error of n8n gets a response without its text, and starts nothing', async () => {
 	const trigger = await createTrigger(byHeader, credential);
 	const fail = () => {
 		throw new Error('text of n8n');

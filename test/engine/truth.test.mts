@@ -6,13 +6,13 @@ import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 import { SPELLINGS } from '../support/spellings.mts';
 
-/** Answers are truthful: no secret is shown, and nothing is dropped or mistaken. */
+/** Items, errors and the log show no secret, and items have all that the service sent. */
 
 const KEY = 'sk_live_Zq/9+"x\\7~';
 const email = 'a@example.com';
 
-let answer: unknown;
-const { credential, run, sent } = useRawService(() => answer, KEY);
+let response: unknown;
+const { credential, run, sent } = useRawService(() => response, KEY);
 
 async function recorded(parameters: INodeParameters, own: object = {}, onError = 'stopWorkflow') {
 	const result = await run(
@@ -54,13 +54,13 @@ test.each(Object.keys(PLACES))(
 		const body = typeof content === 'string' ? content : JSON.stringify(content);
 		const echo: Record<string, string> = { 'X-Echo': all, Location: `/v1/${all}` };
 		const headers = place === 'a header' ? echo : {};
-		const answers: unknown[] = [200, 302, 404].map((status) =>
+		const responses: unknown[] = [200, 302, 404].map((status) =>
 			http(status, headers, escaped(body)),
 		);
-		answers.push(http(200, headers, body), file(`filename*=UTF-8''${encodeURIComponent(all)}`));
+		responses.push(http(200, headers, body), file(`filename*=UTF-8''${encodeURIComponent(all)}`));
 		for (const parameters of operations) {
-			for (const [index, given] of answers.entries()) {
-				answer = given;
+			for (const [index, given] of responses.entries()) {
+				response = given;
 				const onError = index % 2 ? 'stopWorkflow' : 'continueRegularOutput';
 				const seen = await recorded(parameters, {}, onError);
 				for (const [spelling, spell] of Object.entries(SPELLINGS)) {
@@ -84,14 +84,14 @@ test.each<[string, INodeParameters, given: unknown, own?: object]>([
 	['an error that is cut', userGet('1'), failure({ errorMessage: cutAt(979) })],
 	['a status that is cut', upgrade, { status: cutAt(200) }],
 	['an excerpt that is cut', userGet('1'), http(404, {}, JSON.stringify({ detail: cutAt(180) }))],
-	['an excerpt of a long answer', userGet('1'), http(404, {}, privateKey.repeat(2_731))],
+	['an excerpt of a long response', userGet('1'), http(404, {}, privateKey.repeat(2_731))],
 	['an error code at a comma in the key', userGet('1'), codeWithComma, { privateKey: withComma }],
 	['a file name that is cut', download, file(`filename="${cutAt(255)}"`)],
 	['a file name without its colons', download, file(`filename="${[...privateKey].join(':')}"`)],
 	['an older secret without its blanks', userGet('1'), success({ echo: privateKey }), older],
 	['the type of a file', download, file('', `application/${upperCase}`), { privateKey: upperCase }],
 ])('%s does not show a part of the key', async (_, parameters, given, own = { privateKey }) => {
-	answer = given;
+	response = given;
 	expect(await recorded(parameters, own)).not.toContain(privateKey.slice(0, -3));
 });
 
@@ -105,14 +105,14 @@ const cursor = { mode: 'cursor', parameterName: 'after', cursorPath: 'data.next'
 const byCursor = { ...getUsers, options: { pagination: { pagination: cursor } } };
 
 test('a cursor that holds a secret is not followed', async () => {
-	answer = success({ users: [{ id: 1 }], next: `cursor-${KEY}` });
+	response = success({ users: [{ id: 1 }], next: `cursor-${KEY}` });
 	const { error } = await run(byCursor);
 	expect(error?.message).toBe("The response has no cursor at 'data.next'");
 });
 
 test('numbers that JavaScript would round keep their digits, in items and as a cursor', async () => {
 	const data = '{"users":[{"a":-9007199254740993,"b":1.50,"c":1e400}],"next":12345678901234567891}';
-	answer = http(200, {}, `{"status":"success","data":${data}}`);
+	response = http(200, {}, `{"status":"success","data":${data}}`);
 	const users = [{ a: '-9007199254740993', b: 1.5, c: '1e400' }];
 	const { items } = await run(userGet('1'));
 	expect(items).toEqual([{ users, next: '12345678901234567891' }]);
@@ -152,12 +152,12 @@ test.each<[string, INodeParameters, body: object, items: object[]]>([
 	['upgrade', upgrade, { data: PLAN }, [{ ...ADDED, ...PLAN }]],
 	['token', getToken, { token: 'a.b.c' }, [{ ...ADDED, token: 'a.b.c' }]],
 ])('properties that the service adds to a %s are items', async (_, parameters, body, items) => {
-	answer = { ...ADDED, status: 'success', ...body };
+	response = { ...ADDED, status: 'success', ...body };
 	expect((await run(parameters)).items).toStrictEqual(items);
 });
 
 test("a record's own status and data stay in the item", async () => {
 	const record = { status: 'active', data: { n: 1 }, id: 7, novel: { a: [1] } };
-	answer = record;
+	response = record;
 	expect((await run(userGet('1'))).items).toEqual([record]);
 });

@@ -31,13 +31,13 @@ import {
  * - A reported success was confirmed for this very account and request, and each confirmation is reported.
  * - A Send Once Key is sent once, unless the service certainly did nothing.
  *
- * The service may fail in any way. What it answers in full is true.
+ * The service may fail in any way. A complete response is true.
  */
 
 /** `WRITE_SCRIPTS=20000 npx jest …` for a long run. */
 const SCRIPTS = Number(process.env.WRITE_SCRIPTS ?? 300);
 
-/** Milliseconds that an answer may take: long enough for a busy machine, so that silence is rare. */
+/** Milliseconds that a response may take: long enough for a busy machine, so that silence is rare. */
 const TIMEOUT = 1_000;
 
 type Outcome = 'succeeded' | 'alreadySent' | 'applied' | 'unknown' | 'failed' | 'previewed';
@@ -117,7 +117,7 @@ const isPreview = ({ writing }: Execution, { previews }: Item) => writing === 'u
 
 const isKeyed = ({ keyed, writing }: Execution) => keyed && writing !== 'token';
 
-/** A cancelled execution may leave a request behind, which the service still answers in the next one. */
+/** A cancelled execution may leave a request behind, to which the service responds during the next one. */
 const areApart = (executions: Execution[]) =>
 	executions.slice(0, -1).every(({ overlaps, cancelAt }) => !overlaps && cancelAt === undefined);
 
@@ -230,12 +230,12 @@ function messageIn({ error }: INodeExecutionData['json']): string | undefined {
 	return (error as { message: string } | undefined)?.message;
 }
 
-function toolOutcomes(answers: INodeExecutionData['json'][]): Map<number, Outcome> {
-	const outcomes = answers.map(({ answer, error }, index): [number, Outcome] => {
+function toolOutcomes(results: INodeExecutionData['json'][]): Map<number, Outcome> {
+	const outcomes = results.map(({ result, error }, index): [number, Outcome] => {
 		if (typeof error === 'string') return [index, outcomeOf(error)];
-		// In place of the tool's answer, n8n gives the agent a sentence if a run was cancelled.
-		if (!String(answer).startsWith('[')) return [index, 'failed'];
-		const [first = {}] = JSON.parse(String(answer)) as Array<INodeExecutionData['json']>;
+		// In place of the tool's result, n8n gives the agent a sentence if a run was cancelled.
+		if (!String(result).startsWith('[')) return [index, 'failed'];
+		const [first = {}] = JSON.parse(String(result)) as Array<INodeExecutionData['json']>;
 		return [index, outcomeOf(messageIn(first), first)];
 	});
 	return new Map(outcomes);
@@ -275,7 +275,7 @@ function indexesIn(text: string): number[] {
 function assertPromises({ tls, executions }: Script, played: Played[], isTimely: boolean): void {
 	const { counted, overlapped } = service.state;
 	const isAlone = areApart(executions);
-	// A request that the client has given up may still be answered.
+	// The service may still respond to a request that the client has given up.
 	if (isTimely && isAlone) expect(overlapped).toBe(false);
 
 	for (const write of new Set([...played, ...counted].map((one) => one.write))) {
@@ -365,7 +365,7 @@ describe('what has billed twice, or been reported wrongly', () => {
 			4,
 		]),
 		[
-			'custom requests of every method whose answers are lost',
+			'custom requests of every method whose responses are lost',
 			{ writing: 'custom', ...four, reactions: Array<Reaction>(4).fill(lost), settings: goesOn },
 			4,
 		],

@@ -73,9 +73,9 @@ test.each([3, 2.2])('AI Agent %d sends each call of the model once', async (type
 		description: expect.stringMatching(/This bills: each call may charge a payment/) as string,
 		parameters: { required: ['email', 'planId'] },
 	});
-	const answers = model.toolResults();
-	const [refused, unknown, upgraded] = answers.splice(3);
-	expect(answers.map((text) => JSON.parse(text) as unknown)).toMatchObject([
+	const results = model.toolResults();
+	const [refused, unknown, upgraded] = results.splice(3);
+	expect(results.map((text) => JSON.parse(text) as unknown)).toMatchObject([
 		[{ email }],
 		[{ fileName: 'Emma Larsen, Software Engineer.pdf', mimeType: 'application/pdf' }],
 		[{ plan_id: SANDBOX_PLANS.pro }],

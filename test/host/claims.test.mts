@@ -33,14 +33,14 @@ interface Payment {
  */
 async function activate(more: Partial<INode> = {}) {
 	const path = randomUUID();
-	const answer = { responseMode: 'lastNode', responseData: 'allEntries', options: {} };
+	const response = { responseMode: 'lastNode', responseData: 'allEntries', options: {} };
 	const nodes: NodeDefinition[] = [
 		{
 			name: 'Payment received',
 			type: 'n8n-nodes-base.webhook',
 			typeVersion: 2,
 			webhookId: path,
-			parameters: { path, httpMethod: 'POST', ...answer },
+			parameters: { path, httpMethod: 'POST', ...response },
 		},
 		{
 			name: 'Payments',
@@ -107,7 +107,7 @@ test('a refusal that a person has to clear and an unknown outcome keep their key
 	const [stripe, lost, other] = [nextEmail(), nextEmail(), nextEmail()];
 	const { faults } = instance.sandbox;
 	const body = JSON.stringify({ status: 'error', errorCode: 'plan-upgrade-1' });
-	faults.add({ email: stripe, times: 1, answer: { status: 401, body } });
+	faults.add({ email: stripe, times: 1, response: { status: 401, body } });
 	faults.add({ email: lost, times: 1, drop: 'after' });
 	faults.add({ email: other, times: 1, drop: 'before' });
 	const payments = [stripe, lost, other].map((email) => ({ key: email, email }));

@@ -22,7 +22,7 @@ const lose = (email: string) => instance.sandbox.faults.add({ email, times: 1, d
 /** Makes the service refuse the user's next upgrade. */
 function refuse(email: string): void {
 	const body = JSON.stringify({ status: 'error', errorCode: 'plan-upgrade-2' });
-	instance.sandbox.faults.add({ email, times: 1, answer: { status: 401, body } });
+	instance.sandbox.faults.add({ email, times: 1, response: { status: 401, body } });
 }
 
 /** Returns a node with Retry On Fail that upgrades the user of each item. */

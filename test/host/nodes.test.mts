@@ -53,8 +53,8 @@ describe('credential test', () => {
 		[200, { status: 'success', errorCode: 'user-1' }],
 		[200, { users: [] }],
 	])('refuses HTTP %d with %j', async (status, body) => {
-		const answer = { status, body: JSON.stringify(body) };
-		instance.sandbox.faults.add({ path: '/users', answer });
+		const response = { status, body: JSON.stringify(body) };
+		instance.sandbox.faults.add({ path: '/users', response });
 		expect(await press({})).toMatchObject({ status: 'Error' });
 	});
 });

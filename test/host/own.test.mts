@@ -37,7 +37,7 @@ const guarded = () => `${address('127.0.0.1')}/resume/1MB`;
 const redirect = (response: ServerResponse, location: string) =>
 	response.writeHead(302, { Location: location }).end();
 /** Responses by the ID of the resume. Other IDs are files of so many megabytes. */
-const answers: Record<string, (response: ServerResponse) => void> = {
+const responses: Record<string, (response: ServerResponse) => void> = {
 	linked: (response) => {
 		response.writeHead(200, { 'Content-Type': 'application/json' });
 		response.end(JSON.stringify({ status: 'success', data: { url: guarded() } }));
@@ -58,7 +58,7 @@ beforeAll(async () => {
 	files = createServer((request, response) => {
 		asked.push(request.url!);
 		const [, id = ''] = /resume\/(\w+)/.exec(request.url!)!;
-		if (answers[id]) return answers[id](response);
+		if (responses[id]) return responses[id](response);
 		const blocks = Array<Buffer>(parseInt(id)).fill(block);
 		const length = blocks.length * MEGABYTE;
 		response.writeHead(200, { 'Content-Type': 'application/pdf', 'Content-Length': length });
@@ -82,7 +82,7 @@ test('a file of 512 MB needs no more memory than one of 1 MB', async () => {
 	expect(large - small).toBeLessThanOrEqual(BOUND);
 }, 300_000);
 
-test.each(Object.keys(answers))("n8n's SSRF protection covers a file that is %s", async (id) => {
+test.each(Object.keys(responses))("n8n's SSRF protection covers a file that is %s", async (id) => {
 	asked.length = 0;
 	const { error } = (await runDownload(id)).data.resultData;
 	// n8n 1 has no such protection, as SECURITY.md says.

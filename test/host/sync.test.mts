@@ -88,7 +88,7 @@ describe.each(syncs)('%s', (which) => {
 		const { faults, requests } = instance.sandbox;
 		changeAll(` killed in ${which}`);
 		for (const path of ['/user/user-007/*', '/resume/*']) {
-			faults.add({ path, times: 5, answer: { status: 404 } });
+			faults.add({ path, times: 5, response: { status: 404 } });
 		}
 		requests.length = 0;
 		await start(which);
@@ -103,15 +103,15 @@ describe.each(syncs)('%s', (which) => {
 		const { faults, requests } = instance.sandbox;
 		changeAll(` before ${which}`);
 		for (const path of ['/user/user-002/resumes', '/resume/resume-010', '/resume/resume-020/score'])
-			faults.add({ path, answer: { status: 404 } });
-		faults.add({ path: '/resume/resume-011', answer: { status: 403 } });
+			faults.add({ path, response: { status: 404 } });
+		faults.add({ path: '/resume/resume-011', response: { status: 403 } });
 		/** Repeats the first record of a list, and adds one without an ID. */
 		const repeat = (path: string, list: object[]) => {
 			const body = JSON.stringify({
 				status: 'success',
 				data: [...list, list[0], { title: 'No ID' }],
 			});
-			faults.add({ path, answer: { status: 200, body } });
+			faults.add({ path, response: { status: 200, body } });
 		};
 		repeat('/users', instance.query('SELECT id, email FROM users'));
 		const listed = "SELECT id, title FROM resumes WHERE user_id = 'user-003'";
@@ -139,7 +139,7 @@ describe.each(syncs)('%s', (which) => {
 		requests.length = 0;
 		const run = await start(which);
 		while (requests.length < 20) await sleep(10);
-		faults.add({ answer: { status: 503 } });
+		faults.add({ response: { status: 503 } });
 		expect((await end(run)).status).toBe('error');
 		expect(await resumeIds()).toEqual(before);
 		faults.clear();
@@ -167,7 +167,7 @@ describe.each(syncs)('%s', (which) => {
 		const here = all.filter((id) => !gone.some((resume) => resume.id === id));
 		expect(here.length).toBeLessThan(all.length - 1);
 		for (const { id } of instance.query("SELECT id FROM users WHERE id <> 'none'"))
-			faults.add({ path: `/user/${id}/resumes`, times: 1, answer: { status: 404 } });
+			faults.add({ path: `/user/${id}/resumes`, times: 1, response: { status: 404 } });
 		expect((await sync(which)).status).toBe('error');
 		expect(await resumeIds()).toEqual(all);
 		faults.clear();

@@ -39,7 +39,7 @@ async function activate(parameters: INodeParameters, own = credentials) {
 	};
 }
 
-// n8n itself answers 422 or 500 to invalid bodies of the types that n8n parses.
+// n8n itself responds with 422 or 500 to invalid bodies of the types that n8n parses.
 test('bodies of all kinds start nothing without the secret, and get a response', async () => {
 	const text = JSON.stringify(EVENT);
 	const type = (value: string) => ({ 'Content-Type': value });
@@ -70,11 +70,11 @@ test('bodies of all kinds start nothing without the secret, and get a response',
 		401: { status: 'error', errorCode: 'unauthorized' },
 	};
 	for (const [name, [body, headers, ...statuses]] of Object.entries(cases)) {
-		const answers = [
+		const responses = [
 			await trigger.send(body, headers),
 			await trigger.send(body, { ...headers, ...secretHeader }),
 		];
-		expect([name, ...answers.map(({ status, data }) => ({ status, data }))]).toMatchObject([
+		expect([name, ...responses.map(({ status, data }) => ({ status, data }))]).toMatchObject([
 			name,
 			...statuses.map((status) => ({ status, data: codes[status] })),
 		]);

@@ -226,7 +226,7 @@ example('users-resumes-scores', 'keeps one row for each resume in repeated runs'
 	}
 	await instance.deleteRows('Resume scores', 'userId', 'user-004');
 	for (const path of ['/user/user-003/resumes', '/resume/resume-001/score']) {
-		instance.sandbox.faults.add({ path, answer: { status: 404 } });
+		instance.sandbox.faults.add({ path, response: { status: 404 } });
 	}
 	const { status, data } = await run('users-resumes-scores', 'Start');
 	expect(status).toBe('error');
@@ -257,12 +257,12 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	const ended: string[] = [];
 	type Payment = Partial<Record<'id' | 'email' | 'planId', string>>;
 	/** Sends a payment once for each of the states, all at once, and expects these states. */
-	async function pay(payment: Payment, answer: number, ...states: string[]) {
+	async function pay(payment: Payment, httpStatus: number, ...states: string[]) {
 		const body = { planId: pro, ...payment };
-		const answers = await Promise.all(states.map(() => post('payment-received', body)));
-		const statuses = answers.map(({ status }) => status);
-		expect([payment, statuses]).toEqual([payment, states.map(() => answer)]);
-		saved.push(...states.map((state) => `${payment.id ?? null} ${state} ${answer}`));
+		const responses = await Promise.all(states.map(() => post('payment-received', body)));
+		const statuses = responses.map(({ status }) => status);
+		expect([payment, statuses]).toEqual([payment, states.map(() => httpStatus)]);
+		saved.push(...states.map((state) => `${payment.id ?? null} ${state} ${httpStatus}`));
 		ended.push(...states.map((state) => (/upgraded|repeated/.test(state) ? 'success' : 'error')));
 	}
 	await change(file, (node) => {
@@ -273,18 +273,18 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	const payment = { id: 'pay_1', email: paid };
 	expect((await post('payment-received', payment, 'a guess')).status).toBe(403);
 	await pay(payment, 200, 'upgraded', 'repeated', 'repeated');
-	for (const [failing, fault, answer, state] of [
+	for (const [failing, fault, httpStatus, state] of [
 		[{ id: 'pay_2', email: refused, planId: 'plan_unknown' }, {}, 200, 'refused'],
 		[{ id: 'pay_3', email: refused, planId: SANDBOX_PLANS.failingPayment }, {}, 200, 'held'],
 		[{ id: 'pay_4', email: lost }, { drop: 'after' }, 200, 'unknown'],
 		[{ id: 'pay_7', email: slow }, { delayMs: 60_000 }, 200, 'unknown'],
 		[{ id: 'pay_5', email: 'no address' }, {}, 400, 'not sent'],
 		[{ email: refused }, {}, 400, 'not sent'],
-		[{ id: 'pay_6', email: refused }, { answer: { status: 401 } }, 200, 'refused'],
-		[{ id: 'pay_6', email: refused }, { answer: { status: 429 } }, 503, 'refused'],
+		[{ id: 'pay_6', email: refused }, { response: { status: 401 } }, 200, 'refused'],
+		[{ id: 'pay_6', email: refused }, { response: { status: 429 } }, 503, 'refused'],
 	] as const) {
 		sandbox.faults.add({ path: '/plan/upgrade', ...fault });
-		await pay(failing, answer, state);
+		await pay(failing, httpStatus, state);
 		sandbox.faults.clear();
 	}
 
@@ -348,8 +348,8 @@ example('check-account', 'says which fields the examples need', async () => {
 	expect(found).toEqual(Array(8).fill('found'));
 	expect(new Set(sandbox.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 	const body = JSON.stringify({ status: 'success', data: [{ userId: 'user-001', mail: 'x@y.z' }] });
-	sandbox.faults.add({ path: '/users', answer: { status: 200, body } });
-	sandbox.faults.add({ path: '/resume/resume-001/score', answer: { status: 404 } });
+	sandbox.faults.add({ path: '/users', response: { status: 200, body } });
+	sandbox.faults.add({ path: '/resume/resume-001/score', response: { status: 404 } });
 	expect(await results()).toEqual([
 		'id not found. It may be userId',
 		'email not found. It may be userId, mail',
@@ -372,11 +372,11 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	const advice = expect.any(String) as unknown;
 	expect(await call(user.email)).toEqual([502, { message, advice, outcome: 'unknown' }]);
 	for (const email of [user.email, user.email.toUpperCase()]) {
-		const answer = await call(email);
+		const response = await call(email);
 		const resumes = instance.query('SELECT id, title FROM resumes WHERE user_id = ?', user.id);
 		expect(resumes).toMatchObject([{ title }]);
 		const token = expect.any(String) as unknown;
-		expect(answer).toEqual([200, { userId: user.id, resumeId: resumes[0]!.id, token }]);
+		expect(response).toEqual([200, { userId: user.id, resumeId: resumes[0]!.id, token }]);
 	}
 	const nobody = { message: 'No user has this email address', advice };
 	expect(await call('nobody@example.com')).toEqual([502, nobody]);
@@ -392,7 +392,7 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 
 example('export-pdfs', 'writes a file for each resume that can be downloaded', async () => {
 	for (const path of ['/resume/resume-007/download', '/user/user-002/resumes']) {
-		instance.sandbox.faults.add({ path, answer: { status: 404 } });
+		instance.sandbox.faults.add({ path, response: { status: 404 } });
 	}
 	const execution = await run('export-pdfs', 'Start');
 	expect(execution.status).toBe('error');

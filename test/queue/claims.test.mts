@@ -21,10 +21,10 @@ describe.each([2, 1])('n8n %i', (major) => {
 
 	test('sends each key at most once, though a worker is killed', async () => {
 		const { api, query, sandbox, workers } = topology;
-		const [unanswered, ...emails] = topology.emails.slice(0, 21) as [string, string];
+		const [delayed, ...emails] = topology.emails.slice(0, 21) as [string, string];
 		/** Four users for each key, of whose upgrades only one may be sent. */
 		const payments = emails.map((email, index) => ({ email, key: `key ${index >> 2}` }));
-		const slow = { email: unanswered, key: 'slow' };
+		const slow = { email: delayed, key: 'slow' };
 		const credentials = await topology.addCredential();
 		const parameters = {
 			resource: 'plan',
@@ -46,7 +46,7 @@ describe.each([2, 1])('n8n %i', (major) => {
 		};
 
 		// The service bills this upgrade, and its response comes after the end of the test.
-		sandbox.faults.add({ email: unanswered, delayMs: 600_000 });
+		sandbox.faults.add({ email: delayed, delayMs: 600_000 });
 		await deliver(slow);
 		await untilSent(1);
 		const [execution] = await api.listExecutions(id);
@@ -75,7 +75,7 @@ describe.each([2, 1])('n8n %i', (major) => {
 		const successful = emailsOf(second.filter(({ status }) => status === 'success'));
 		expect(confirmed.length).toBeGreaterThan(0);
 		expect(successful).toEqual(expect.arrayContaining(confirmed));
-		expect(successful).not.toContain(unanswered);
+		expect(successful).not.toContain(delayed);
 		expect(sent()).toEqual(expect.arrayContaining(successful));
 		for (const { status, data } of second) {
 			if (status === 'success') continue;

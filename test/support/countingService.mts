@@ -12,13 +12,13 @@ export interface Asked {
 }
 
 export interface Reaction {
-	/** The service carries the write out, and counts it, also if the answer is another one. */
+	/** The service carries the write out, and counts it, whatever its response is. */
 	bills: boolean;
-	/** A whole answer proves a success, a refusal with nothing done, or nothing. */
+	/** Proved by a complete response: a success, or a refusal with nothing done. */
 	proves?: 'success' | 'refusal';
-	/** Returns what the service sends; undefined for silence. */
-	answer(asked: Asked): string | undefined;
-	/** Number of bytes of the answer before the connection ends. All are sent by default. */
+	/** Returns the response; undefined for silence. */
+	respond(asked: Asked): string | undefined;
+	/** Number of bytes of the response before the connection ends. All are sent by default. */
 	cut?: number;
 	resets?: boolean;
 	breaks?: boolean;
@@ -49,7 +49,7 @@ export const confirmation = ({ writing, content }: Asked): object => ({
 export const CONFIRMS: Reaction = {
 	bills: true,
 	proves: 'success',
-	answer: (asked) => json(confirmation(asked)),
+	respond: (asked) => json(confirmation(asked)),
 };
 
 export type CountingService = Awaited<ReturnType<typeof startCountingService>>;
@@ -73,7 +73,7 @@ export async function startCountingService(users: string[]) {
 	};
 	const list: Reaction = {
 		bills: false,
-		answer: () => json({ status: 'success', data: users.map((id) => ({ id, email: mail(id) })) }),
+		respond: () => json({ status: 'success', data: users.map((id) => ({ id, email: mail(id) })) }),
 	};
 
 	const serve = (socket: Socket, request: RawRequest, raw: Socket) => {
@@ -83,8 +83,8 @@ export async function startCountingService(users: string[]) {
 		const asked = readWrite(request);
 		const isList = request.path.endsWith('/users');
 		const reaction = isList ? (state.lists.shift() ?? list) : (state.reactions.shift() ?? CONFIRMS);
-		const { bills, proves, answer, cut = Infinity, resets, breaks } = reaction;
-		const text = answer(asked);
+		const { bills, proves, respond, cut = Infinity, resets, breaks } = reaction;
+		const text = respond(asked);
 		// A client may lose what comes just before a reset, so the last byte is never sent then.
 		const sent = text?.slice(0, resets ? Math.min(cut, text.length - 1) : cut);
 		if (!isList) {

@@ -77,14 +77,14 @@ const agent: INodeType = {
 	async execute(this: IExecuteFunctions) {
 		const [tool] = (await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Tool[];
 		const call = async ({ json }: INodeExecutionData) => {
-			const called = tool!.invoke(json).then((answer) => ({ answer }));
+			const called = tool!.invoke(json).then((result) => ({ result }));
 			return { json: await called.catch(({ message }: Error) => ({ error: message })) };
 		};
 		const items = this.getInputData();
 		if (this.getNodeParameter('atOnce', 0)) return [await Promise.all(items.map(call))];
-		const answers: INodeExecutionData[] = [];
-		for (const item of items) answers.push(await call(item));
-		return [answers];
+		const results: INodeExecutionData[] = [];
+		for (const item of items) results.push(await call(item));
+		return [results];
 	},
 };
 
@@ -96,8 +96,8 @@ interface Tool {
 const agent3: INodeType = {
 	description: AGENT,
 	async execute(this: IExecuteFunctions, response?: EngineResponse) {
-		const answers = response?.actionResponses ?? [];
-		if (answers.length > 0) return [answers.map(({ data }) => ({ json: toolAnswer(data) }))];
+		const results = response?.actionResponses ?? [];
+		if (results.length > 0) return [results.map(({ data }) => ({ json: toolResult(data) }))];
 		const actions = this.getInputData().map(({ json }, itemIndex) => ({
 			...{ actionType: 'ExecutionNodeAction' as const, type: NodeConnectionTypes.AiTool },
 			...{ nodeName: 'Tool', input: json, id: `call-${itemIndex}`, metadata: { itemIndex } },
@@ -107,9 +107,9 @@ const agent3: INodeType = {
 };
 
 /** Returns what the agent would tell its model. */
-function toolAnswer({ data, error }: ITaskData): IDataObject {
+function toolResult({ data, error }: ITaskData): IDataObject {
 	const items = data?.ai_tool?.flat().map((item) => item!.json) ?? [];
-	return error ? { error: error.message } : { answer: JSON.stringify(items) };
+	return error ? { error: error.message } : { result: JSON.stringify(items) };
 }
 
 /** Makes a tool of a node, as n8n does (n8n/src/tool-generation). */
@@ -224,7 +224,7 @@ export async function runNode(options: EngineRun) {
 
 /**
  * Runs Source → Agent, whose tool is the Resume Management node.
- * @returns the tool's answers to the agent's calls, whose arguments are the items
+ * @returns the tool's results for the agent's calls, whose arguments are the items
  */
 export async function callTool(
 	options: EngineRun & { atOnce?: boolean; asNode?: boolean },

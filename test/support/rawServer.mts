@@ -20,10 +20,10 @@ interface RawServerOptions {
 
 /**
  * Starts a server that sends any bytes, valid HTTP or not.
- * @param answer writes to the socket; `raw` is the connection below TLS, or the same socket
+ * @param respond writes to the socket; `raw` is the connection below TLS, or the same socket
  */
 export async function startRawServer(
-	answer: (socket: Socket, request: RawRequest, raw: Socket) => void | Promise<void>,
+	respond: (socket: Socket, request: RawRequest, raw: Socket) => void | Promise<void>,
 	{ tls = false, accept = () => true }: RawServerOptions = {},
 ) {
 	const requests: RawRequest[] = [];
@@ -49,7 +49,7 @@ export async function startRawServer(
 			const [method, path] = line!.split(' ');
 			const request = { index: requests.length, method: method!, path: path!, headers, body };
 			requests.push(request);
-			void answer(socket, request, raw);
+			void respond(socket, request, raw);
 			return undefined;
 		});
 	};
@@ -70,7 +70,7 @@ export async function startRawServer(
 	};
 }
 
-/** Returns a whole HTTP answer. Its length is counted unless the headers have one. */
+/** Returns a whole HTTP response. Its length is counted unless the headers have one. */
 export function http(status: number, headers: Record<string, string>, body = ''): string {
 	const all = {
 		'Content-Length': String(Buffer.byteLength(body)),

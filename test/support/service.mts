@@ -20,12 +20,12 @@ function withRuns(credential: () => { baseUrl: string; privateKey: string }) {
 }
 
 /**
- * A service of which each answer is a test's choosing.
- * @param answer to a request: a text is a whole HTTP answer, and anything else is sent as JSON. Undefined
- * where it has used the socket itself.
+ * Starts a service whose responses the test chooses.
+ * @param respond returns a whole HTTP response as a string, another value to send as JSON, or undefined if
+ * it has used the socket itself
  */
 export function useRawService(
-	answer: (request: RawRequest, socket: Socket) => unknown,
+	respond: (request: RawRequest, socket: Socket) => unknown,
 	privateKey = 'the-key',
 ) {
 	const requests: RawRequest[] = [];
@@ -35,7 +35,7 @@ export function useRawService(
 		({ port, close } = await startRawServer((socket, received) => {
 			const request = { ...received, index: requests.length };
 			requests.push(request);
-			const given = answer(request, socket);
+			const given = respond(request, socket);
 			if (given !== undefined) socket.end(typeof given === 'string' ? given : json(given));
 		}));
 	});

@@ -62,7 +62,7 @@ export class TestApi extends EditorApi {
 
 	/**
 	 * Waits until a workflow has at least so many executions (at most 100), and for the end of each, and returns them, the oldest
-	 * first. n8n 1 answers a webhook before its execution exists.
+	 * first. n8n 1 responds to a webhook before its execution exists.
 	 */
 	async waitForExecutions(workflowId: string, count: number): Promise<Execution[]> {
 		const deadline = Date.now() + 300_000;

@@ -54,13 +54,13 @@ export async function createTrigger(
 		async receive({ body, headers, query = {} }: Delivery, methods = {}) {
 			printed.length = 0;
 			let status = 200;
-			let answer: IDataObject | undefined;
+			let responseBody: IDataObject | undefined;
 			const httpResponse = {
 				status(code: number) {
 					status = code;
 					return httpResponse;
 				},
-				json: (content: IDataObject) => void (answer = content),
+				json: (content: IDataObject) => void (responseBody = content),
 			};
 			const readRawBody = async () => {};
 			const httpRequest = { headers, params: {}, query, rawBody: body, readRawBody };
@@ -77,7 +77,7 @@ export async function createTrigger(
 			const result = await nodeType.webhook!.call(context);
 			return {
 				status,
-				body: answer ?? (result.webhookResponse as IDataObject),
+				body: responseBody ?? (result.webhookResponse as IDataObject),
 				/** Undefined if the workflow does not start. */
 				items: result.workflowData?.[0]?.map(({ json }) => json),
 				log: printed.join('\n'),

@@ -27,25 +27,25 @@ const bare = ['', HTML, '{}', '[]', 'null', '{"message":"no"}', '{"status":"pend
 export const refuse = (errorCode: string, status = 401): Reaction => ({
 	bills: false,
 	...(errorCode !== 'plan-upgrade-1' && { proves: 'refusal' }),
-	answer: () => json(envelope(errorCode), status),
+	respond: () => json(envelope(errorCode), status),
 });
 
 export const refuseBare = (status: number, body = '', retryAfter = ''): Reaction => ({
 	bills: false,
 	proves: 'refusal',
-	answer: () => http(status, retryAfter ? { 'Retry-After': retryAfter } : {}, body),
+	respond: () => http(status, retryAfter ? { 'Retry-After': retryAfter } : {}, body),
 });
 
-/** Answers without a proof, and carries the write out or not. */
-const unclear = (answer: Reaction['answer']) =>
-	either.map((bills): Reaction => ({ bills, answer }));
+/** Responds without a proof, and carries the write out or not. */
+const unclear = (respond: Reaction['respond']) =>
+	either.map((bills): Reaction => ({ bills, respond }));
 
 /** Changes that make a confirmation none, whatever was asked for. */
 const CHANGES: object[] = [
 	...[undefined, 'SUCCESS', 'failure', 'pending', 'Error'].map((status) => ({ status })),
 	{ errorCode: 'plan-upgrade-2' },
 ];
-/** Answers that confirm another upgrade, or no token. */
+/** Bodies that confirm another upgrade, or no token. */
 const OTHERS: Array<[Asked['writing'], object]> = [
 	...['another', false, ''].map((plan): [Asked['writing'], object] => {
 		return ['upgrade', { data: { plan_id: plan } }];
@@ -74,15 +74,15 @@ const empty = fc.constantFrom('', '{}', '[]').chain((body) => unclear(() => http
 const changed = fc
 	.constantFrom(...CHANGES)
 	.chain((change) => unclear((asked) => json({ ...confirmation(asked), ...change })));
-const others = fc.constantFrom(...OTHERS).chain(([writing, body]) => {
-	const answer = { status: 'success', ...body };
-	return unclear((asked) => json(asked.writing === writing ? answer : {}));
+const others = fc.constantFrom(...OTHERS).chain(([writing, fields]) => {
+	const body = { status: 'success', ...fields };
+	return unclear((asked) => json(asked.writing === writing ? body : {}));
 });
 const odd = statuses(201, 202, 206, 400, 401, 403, 409, 429, 500).chain((status) =>
 	unclear((asked) => json(confirmation(asked), status)),
 );
 
-const answers = weighted<Reaction>(
+const responses = weighted<Reaction>(
 	[8, fc.constant(CONFIRMS)],
 	[3, refusals],
 	[1, bareRefusals],
@@ -97,11 +97,11 @@ const answers = weighted<Reaction>(
 );
 
 const cutShort = fc
-	.tuple(answers, fc.nat(400), either)
+	.tuple(responses, fc.nat(400), either)
 	.map(([whole, cut, resets]): Reaction => ({ ...whole, cut, resets }));
 
 const reaction = weighted<Reaction>(
-	[800, answers],
+	[800, responses],
 	[200, cutShort],
 	[100, unclear(garbage).map((one): Reaction => ({ ...one, breaks: true }))],
 	[1, unclear(() => undefined)],

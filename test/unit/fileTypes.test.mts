@@ -1,7 +1,7 @@
 import { isText, locateFile, readMimeType } from '../../nodes/ResumeManagement/output/file.ts';
 import type { Failure } from '../../nodes/shared/failure.ts';
 
-/** Signs that a response is a file and not text, and the place of a file in a JSON answer. */
+/** Signs that a response is a file and not text, and the place of a file in a JSON body. */
 
 test.each([
 	['application/pdf; charset=binary', 'application/pdf'],
@@ -26,9 +26,9 @@ const OTHER_LINK = 'https://example.com/me';
 const page = '<html>A resume</html>'.padEnd(200);
 const data = (value: unknown) => ({ status: 'success', data: value });
 
-const located = (answer: object, path = '') => {
+const located = (body: object, path = '') => {
 	try {
-		const file = locateFile(answer as never, path);
+		const file = locateFile(body as never, path);
 		return 'link' in file ? file.link : file.bytes.toString();
 	} catch (error) {
 		const { message, description } = error as Failure;
@@ -53,8 +53,8 @@ test.each<[what: string, body: object, file: string, path?: string]>([
 	['base64 in indented lines', { a: BASE64.replace(/.{76}/g, '$&\n\t ') }, FILE, 'a'],
 	['base64 for URLs', { a: btoa(`${FILE}???>>>`).replaceAll('/', '_') }, `${FILE}???>>>`, 'a'],
 	['base64 of a page', { a: btoa(page) }, page, 'a'],
-])('a file is found as %s', (_, answer, expected, ...[path]) => {
-	expect(located(answer, path)).toBe(expected);
+])('a file is found as %s', (_, body, expected, ...[path]) => {
+	expect(located(body, path)).toBe(expected);
 });
 
 test.each<[what: string, value: unknown]>([
@@ -78,13 +78,13 @@ test.each<[what: string, body: object, problem: string]>([
 	['base64 that is not whole', data(BASE64.slice(0, 253)), 'no file'],
 	['a hash of 512 bits', data({ file: 'a10a'.repeat(32) }), 'no file'],
 	['a token', data({ file: BASE64.slice(0, 100) }), 'no file'],
-])('the error of %s names File Path', (_, answer, what) => {
-	expect(located(answer)).toMatch(new RegExp(`^The response has ${what}\\..*Set File Path`));
+])('the error of %s names File Path', (_, body, what) => {
+	expect(located(body)).toMatch(new RegExp(`^The response has ${what}\\..*Set File Path`));
 });
 
 test('an error names twenty properties at most, each cut to 64 characters', () => {
 	const names = Array.from({ length: 30 }, (_, i) => `${i}${'x'.repeat(100)}`);
 	const shown = names.slice(0, 20).map((name) => name.slice(0, 64));
-	const answer = Object.fromEntries(names.map((name) => [name, 1]));
-	expect(located(answer)).toContain(`properties: ${shown.join(', ')}.`);
+	const body = Object.fromEntries(names.map((name) => [name, 1]));
+	expect(located(body)).toContain(`properties: ${shown.join(', ')}.`);
 });

@@ -2,7 +2,7 @@ import { withRetries } from '../../nodes/ResumeManagement/http/attempts.ts';
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
 import { Failure } from '../../nodes/shared/failure.ts';
 
-/** The meaning of each answer, and whether the node may send its request again by itself. */
+/** The meaning of each response, and whether the node may send its request again by itself. */
 
 const error = (errorCode?: string, errorMessage?: string) => ({
 	status: 'error',
@@ -17,26 +17,26 @@ const XML = '<Error><Code>AccessDenied</Code></Error>';
 const REDIRECTED = 'The service redirected the request';
 const KEY_REFUSED = 'The service did not accept the private key';
 const REJECTED = 'The service rejected the request';
-/** Proved by the answer. Without a proof, the request may have been carried out. */
+/** Proved by the response. Without a proof, the request may have been carried out. */
 const REFUSED = { mayHaveHappened: false };
 const ON_HOLD = { ...REFUSED, onHold: true };
 const TRANSIENT = { transient: true };
 
-const ANSWERED = 'The service reported: ';
+const REPORTED = 'The service reported: ';
 test.each<[status: number, body: unknown, message: string, facts?: object]>([
-	[200, LOCKED, `${ANSWERED}user is locked (user-9)`, { code: 'user-9', ...REFUSED }],
-	[200, error(), `${ANSWERED}an error without a reason`, REFUSED],
-	[200, error(SENTENCE), ANSWERED + SENTENCE, { code: 'connect-01', ...REFUSED }],
-	[200, error('connect-01'), `${ANSWERED}connect-01`, REFUSED],
-	[429, error('plan-upgrade-1'), `${ANSWERED}stripe error (plan-upgrade-1)`, ON_HOLD],
-	[402, { errorCode: 'PLAN-UPGRADE-1' }, `${ANSWERED}stripe error (PLAN-UPGRADE-1)`, ON_HOLD],
-	[401, error('plan-upgrade-3'), `${ANSWERED}unauthorized token (plan-upgrade-3)`, REFUSED],
-	[408, error('E1'), `${ANSWERED}E1`],
-	[422, { status: 'success', errorCode: 'E1' }, `${ANSWERED}E1`],
-	[500, error('E1'), `${ANSWERED}E1`, TRANSIENT],
+	[200, LOCKED, `${REPORTED}user is locked (user-9)`, { code: 'user-9', ...REFUSED }],
+	[200, error(), `${REPORTED}an error without a reason`, REFUSED],
+	[200, error(SENTENCE), REPORTED + SENTENCE, { code: 'connect-01', ...REFUSED }],
+	[200, error('connect-01'), `${REPORTED}connect-01`, REFUSED],
+	[429, error('plan-upgrade-1'), `${REPORTED}stripe error (plan-upgrade-1)`, ON_HOLD],
+	[402, { errorCode: 'PLAN-UPGRADE-1' }, `${REPORTED}stripe error (PLAN-UPGRADE-1)`, ON_HOLD],
+	[401, error('plan-upgrade-3'), `${REPORTED}unauthorized token (plan-upgrade-3)`, REFUSED],
+	[408, error('E1'), `${REPORTED}E1`],
+	[422, { status: 'success', errorCode: 'E1' }, `${REPORTED}E1`],
+	[500, error('E1'), `${REPORTED}E1`, TRANSIENT],
 	// Only an error in the form of the specification proves that nothing was done.
-	[200, TWO_WAYS, `${ANSWERED}wrong plan ID (plan-upgrade-2)`],
-	[200, { status: 'ERROR', errorMessage: 'no' }, `${ANSWERED}no`],
+	[200, TWO_WAYS, `${REPORTED}wrong plan ID (plan-upgrade-2)`],
+	[200, { status: 'ERROR', errorMessage: 'no' }, `${REPORTED}no`],
 	[302, '', `${REDIRECTED} (HTTP 302)`],
 	[401, {}, `${KEY_REFUSED} (HTTP 401)`, REFUSED],
 	[404, {}, 'The service has nothing at this address (HTTP 404)', REFUSED],

@@ -98,15 +98,14 @@ it('Faults switches faults on and off, and shows those of other programs too', a
 	const { text } = await open('/faults', { fault, path: '/plan/upgrade', email: '', times: '1' });
 	expect(text).toContain(`1 ${cut} /plan/upgrade all Switch off`);
 	expect((await open('/faults', { fault, times: '-1' })).status).toBe(400);
-	expect(await post({ email: EMAIL.toUpperCase(), answer: { status: 502, body: '{}' } })).toBe(200);
+	const email = EMAIL.toUpperCase();
+	expect(await post({ email, response: { status: 502, body: '{}' } })).toBe(200);
 	expect(await post({ drop: 'after', patj: '/users' })).toBe(400);
 	await expect(upgrade()).rejects.toThrow('fetch failed');
 	expect(bills()).toHaveLength(1);
 	expect(await upgrade()).toEqual([502, undefined]);
 	expect(await upgrade({ email: 'noah.fischer@example.com' })).toEqual([200, undefined]);
-	expect((await open('/faults')).text).toContain(
-		`Path Email all HTTP 502 {} all ${EMAIL.toUpperCase()} `,
-	);
+	expect((await open('/faults')).text).toContain(`Path Email all HTTP 502 {} all ${email} `);
 	expect((await open('/faults/2/remove', {})).text).toContain('No fault is on.');
 	expect(await upgrade()).toEqual([200, undefined]);
 });
@@ -151,7 +150,7 @@ it('the pages show what users entered as text, never as markup', async () => {
 	const attack = `"'><script>alert(1)</script></textarea>`;
 	sandbox.webhooks.register({ url: `http://127.0.0.1:9/#${attack}`, style: 'none' });
 	sandbox.webhooks.saveSection(1, { title: attack, content: attack });
-	sandbox.faults.add({ path: attack, answer: { status: 200, body: attack } });
+	sandbox.faults.add({ path: attack, response: { status: 200, body: attack } });
 	await upgrade({ email: attack, planId: attack });
 	const query = encodeURIComponent(attack);
 	const pages = ['resumes/resume-001', 'webhooks', 'upgrades', 'faults', `users/${query}`];

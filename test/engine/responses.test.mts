@@ -4,13 +4,13 @@ import { byId, customSend, getToken, upgrade, userGet } from '../support/paramet
 import { http, json } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
-/** Errors of items whose answer is no success. The meaning of each answer: test/unit/judge.test.mts. */
+/** Errors of items whose response is no success. The meaning of each response: test/unit/judge.test.mts. */
 
-const KEY = 'private-key-of-answers';
-let answer: string | ((socket: Socket) => void);
+const KEY = 'private-key-of-responses';
+let response: string | ((socket: Socket) => void);
 const { requests, run } = useRawService(({ path }, socket) => {
 	if (path.endsWith('/good')) return { status: 'success', data: { id: 'good' } };
-	return typeof answer === 'string' ? answer : answer(socket);
+	return typeof response === 'string' ? response : response(socket);
 }, KEY);
 
 // n8n replaces a message that has the code of a network error.
@@ -19,7 +19,7 @@ test.each([
 	[200, ERROR, 'service.error', 'The service reported: E-CONNREFUSED [hidden] (user-9)', 'user-9'],
 	[404, { d: KEY }, 'service.notFound', 'The service has nothing at this address (HTTP 404)', null],
 ])('HTTP %d with %j is an error of its item', async (httpStatus, body, id, message, code) => {
-	answer = json(body, httpStatus);
+	response = json(body, httpStatus);
 	const items = ['good', 'bad', 'good'].map((id) => ({ id }));
 	const parameters = userGet('={{ $json.id }}');
 
@@ -37,7 +37,7 @@ test.each([
 const SUCCESS = { status: 'success', token: 'a-token', data: { plan_id: 'pro' } };
 const NOT_CONFIRMED = 'The service did not confirm the request: ';
 const UNCONFIRMED: Array<[status: number, change: object, message: string]> = [
-	// A proxy may answer this by itself.
+	// A proxy may respond with this by itself.
 	[201, {}, 'Expected HTTP 200, got 201'],
 	[203, {}, 'Expected HTTP 200, got 203'],
 	[200, { data: { plan_id: 'pro', errorCode: 'E1' } }, `${NOT_CONFIRMED}its data reports an error`],
@@ -60,11 +60,11 @@ test.each<[string, object, own: object, message: string]>([
 	const [, parameters, own, reason] = given;
 	const all = [...UNCONFIRMED, [200, own, NOT_CONFIRMED + reason] as const];
 	for (const [status, change, message] of all) {
-		answer = json({ ...SUCCESS, ...change }, status);
+		response = json({ ...SUCCESS, ...change }, status);
 		const { error, log } = await run(parameters as typeof upgrade);
 		expect(error?.message).toContain(`Outcome unknown: ${message}`);
 		expect(error?.description).toContain('before you send it again');
-		// The answer may hold a token.
+		// The response may hold a token.
 		expect(JSON.stringify(error) + log).not.toContain('a-token');
 	}
 	expect(requests).toHaveLength(all.length);
@@ -72,7 +72,7 @@ test.each<[string, object, own: object, message: string]>([
 
 const FAULT = { fault: { faultstring: 'Invalid ApiKey', detail: { errorcode: 'v2' } } };
 const NO_TEXT = { 'Content-Type': 'application/pdf; charset=binary' };
-test.each<[what: string, answer: string, outcome: string, id: string]>([
+test.each<[what: string, response: string, outcome: string, id: string]>([
 	['an envelope of a gateway', json(FAULT, 401), 'refused', 'service.keyRefused'],
 	['a body that is no text', http(404, NO_TEXT, '%PDF'), 'refused', 'service.notFound'],
 	['a body that is no text', http(500, NO_TEXT, '%PDF'), 'unknown', 'service.internalError'],
@@ -82,14 +82,14 @@ test.each<[what: string, answer: string, outcome: string, id: string]>([
 	// What follows the first 64 KB is not read. It may be the status "success".
 	['70 KB', json({ a: 'x'.repeat(7e4), ...SUCCESS }, 404), 'unknown', 'service.notFound'],
 ])('an HTTP error with %s leaves the outcome of its status', async (_, given, outcome, id) => {
-	answer = given;
+	response = given;
 	const { failures, log } = await run(getToken, { node: { onError: 'continueErrorOutput' } });
 	expect(failures).toMatchObject([{ outcome, id }]);
 	expect(JSON.stringify(failures) + log).not.toContain('a-token');
 });
 
-test('an answer of more than 16 MB, unpacked, is an error', async () => {
-	answer = (socket) => {
+test('a response of more than 16 MB, unpacked, is an error', async () => {
+	response = (socket) => {
 		socket.write('HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n');
 		socket.end(gzipSync(Buffer.alloc(17 * 1024 * 1024, ' ')));
 	};
