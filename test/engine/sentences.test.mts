@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { NodeOperationError } from 'n8n-workflow';
+import { read } from '../support/files.mts';
 import { upgrade } from '../support/parameters.mts';
 import { http, json } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
@@ -14,10 +14,9 @@ const { credential, run } = useRawService((_, socket) =>
 
 /** The keys of `COMMON_ERRORS`: n8n replaces each text that has one of them. */
 const NETWORK_CODES = [
-	...readFileSync(
-		require.resolve('n8n-workflow').replace('index.js', 'errors/abstract/node.error.js'),
-		'utf8',
-	).matchAll(/^ {4}([A-Z_]+): ['"]/gm),
+	...read('node_modules/n8n-workflow/dist/cjs/errors/abstract/node.error.js').matchAll(
+		/^ {4}([A-Z_]+): ['"]/gm,
+	),
 ].map(([, code]) => code!);
 
 const FIND_OUT =

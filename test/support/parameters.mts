@@ -20,11 +20,7 @@ export const download: INodeParameters = {
 	resumeId: byId('1'),
 };
 
-export const customSend: INodeParameters = {
-	resource: 'customRequest',
-	operation: 'send',
-	path: 'x',
-};
+export const customSend = { resource: 'customRequest', operation: 'send', path: 'x' };
 
 export const upgrade: INodeParameters = {
 	resource: 'plan',

@@ -30,9 +30,7 @@ test('the node has the name of a row only while the row is asked for', async () 
 	const context = { helpers: {}, getExecuteData: () => ({ node }) };
 	expect(await withRow(context, 'row', async () => node.id)).toBe('row');
 	expect(node.id).toBe('n');
-	const fail = () => {
-		throw new Error('n8n');
-	};
+	const fail = async () => await Promise.reject(new Error('n8n'));
 	await expect(withRow(context, 'row', fail)).rejects.toThrow('n8n');
 	expect(node.id).toBe('n');
 	await expect(withRow(context, 'row', () => undefined)).rejects.toThrow(
