@@ -211,7 +211,8 @@ step('7. Start on an event', async () => {
 	await sandbox.getByRole('list', { name: 'Resumes' }).getByRole('link').click();
 	await sandbox.getByRole('button', { name: onPage('Save section 2') }).click();
 	await sandbox.getByText('Saved. 2 deliveries queued.').waitFor();
-
+	// Behind another tab, the browser draws the editor once a second.
+	await sandbox.close();
 	await page.getByRole('radio', { name: onPage('Executions') }).click();
 	await page.getByText('Succeeded').first().waitFor();
 	await page.getByTestId('canvas-node').dblclick();

@@ -32,9 +32,7 @@ async function readUser(email: string): Promise<void> {
 }
 
 describe("the node's panel", () => {
-	beforeEach(async () => {
-		await page.goto(`${instance.url}/workflow/new`);
-	});
+	beforeEach(async () => void (await page.goto(`${instance.url}/workflow/new`)));
 
 	it('reads a user who is chosen from the searched list, and a user by email', async () => {
 		await addAction('Get a user');
