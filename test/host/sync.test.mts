@@ -149,7 +149,7 @@ describe.each(syncs)('%s', (which) => {
 	it('repairs what two nights at the same time have saved twice', async () => {
 		changeAll(` twice in ${which}`);
 		const before = await resumeIds();
-		instance.sandbox.faults.add({ path: '/resume/*', delayMs: 500 });
+		instance.sandbox.faults.add({ path: '/resume/*', delayMs: 100 });
 		const runs = [await start(which), await start(which)];
 		for (const run of runs) expect((await end(run)).status).toBe('success');
 		expect([...new Set(await resumeIds())]).toEqual(before);
