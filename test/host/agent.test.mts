@@ -119,7 +119,7 @@ describe.each(['={{ $json.paymentId }}', "={{ $('Start').item.json.paymentId }}"
 	},
 );
 
-test.each([3, 2.2])('AI Agent %d lets no model choose the operation', async (typeVersion) => {
+test.each([3, 2.2])('AI Agent %d: the model can not choose the operation', async (typeVersion) => {
 	const values = { ...purchase.arguments, operation: 'upgrade' };
 	const turns = [[{ ...purchase, arguments: values }], 'Done.'];
 	const { read, sent } = await upgradeBy(typeVersion, turns, { operation: fromAi('operation') });
