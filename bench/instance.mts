@@ -22,7 +22,6 @@ export interface Run {
 const unmeasured = ['Start', 'Items'];
 
 const environment = {
-	N8N_LOG_LEVEL: 'error',
 	N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
 	N8N_CONCURRENCY_PRODUCTION_LIMIT: '20',
 };

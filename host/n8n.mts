@@ -5,7 +5,6 @@ import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import axios from 'axios';
 import { endGroup } from './command.mts';
 import type { Host } from './install.mts';
 import { freePort } from './ports.mts';
@@ -19,7 +18,7 @@ export interface N8nOptions {
 	userFolder: string;
 	/** Port of n8n (default: a free one). */
 	port?: number;
-	/** More environment variables. n8n does not get those of this process. */
+	/** More environment variables. n8n does not get those of this process. `N8N_LOG_LEVEL` is `info` (n8n's default) or `debug`. */
 	env?: Record<string, string>;
 	/** Is called with each line of n8n's output. */
 	onLine?: (line: string) => unknown;
@@ -32,12 +31,15 @@ export type N8nCommand = keyof typeof whenReady;
 /** A running n8n. */
 export type N8n = Awaited<ReturnType<typeof startN8n>>;
 
-/** Path and HTTP status that show a ready n8n. With `start`, `/healthz` responds earlier than the REST API. */
+/**
+ * What n8n logs at the end of its start. Its REST API responds a moment earlier, but an execution that begins in that moment
+ * can be taken for one of a killed process and be marked as crashed, while it runs on (configure in n8n/src/server.ts).
+ */
 const whenReady = {
-	start: ['/rest/login', 401],
-	worker: ['/healthz/readiness', 200],
-	webhook: ['/healthz/readiness', 200],
-} as const;
+	start: 'Editor is now accessible',
+	worker: 'n8n worker is now ready',
+	webhook: 'Webhook listener waiting for requests',
+};
 
 /** Environment of an n8n without the editor, which needs half the processor time to start. */
 export const headless = { N8N_DISABLE_UI: 'true', N8N_PUBLIC_API_DISABLED: 'true' };
@@ -83,10 +85,6 @@ export async function startN8n({
 			// The host in the webhook URLs that n8n shows. Its default is `localhost`.
 			N8N_HOST: '127.0.0.1',
 			N8N_PORT: port,
-			// A worker's only server is its health check.
-			QUEUE_HEALTH_CHECK_ACTIVE: 'true',
-			QUEUE_HEALTH_CHECK_PORT: port,
-			N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
 			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
 			N8N_GRACEFUL_SHUTDOWN_TIMEOUT: String(shutdownSeconds),
 			// The editor is served over plain HTTP, on the loopback address only.
@@ -127,21 +125,15 @@ export async function startN8n({
 	/** Address of the server, without a slash at the end. With `start`, it serves the editor and the REST API. */
 	const url = `http://127.0.0.1:${port}`;
 
-	const [path, status] = whenReady[command];
 	const deadline = Date.now() + readySeconds * 1_000;
 	try {
-		for (;;) {
+		while (!log.includes(whenReady[command])) {
 			signal?.throwIfAborted();
-			const response = await axios
-				.get(url + path, { timeout: 5_000, proxy: false, validateStatus: null })
-				.catch(() => undefined);
-			// While n8n migrates its database, it responds with text.
-			if (response?.status === status && typeof response.data === 'object') break;
 			if (child.exitCode !== null || child.signalCode !== null) {
 				throw trouble('ended while it started');
 			}
 			if (Date.now() > deadline) throw trouble(`did not get ready in ${readySeconds} s`);
-			await sleep(200);
+			await sleep(100);
 		}
 	} catch (error) {
 		await stop();

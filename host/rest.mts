@@ -8,7 +8,6 @@ import type {
 	IDataObject,
 	INode,
 	INodeExecutionData,
-	INodeTypeDescription,
 	IRunExecutionData,
 } from 'n8n-workflow';
 
@@ -240,15 +239,6 @@ export class EditorApi {
 		await this.send('DELETE', `${await this.#dataTables()}/${tableId}/rows?filter=${filter}`);
 	}
 
-	/** Returns the node types that n8n has loaded. */
-	async nodeTypes(): Promise<INodeTypeDescription[]> {
-		return await this.sendPlain('GET', '/types/nodes.json');
-	}
-
-	async credentialTypes(): Promise<INodeTypeDescription[]> {
-		return await this.sendPlain('GET', '/types/credentials.json');
-	}
-
 	async #dataTables(): Promise<string> {
 		const project = await this.send<{ id: string }>('GET', '/rest/projects/personal');
 		return `/rest/projects/${project.id}/data-tables`;
@@ -261,7 +251,7 @@ export class EditorApi {
 	}
 
 	/** Repeats reads while n8n responds with 503 because its database is too busy for the health check. */
-	private async sendPlain<Result>(method: Method, path: string, body?: object): Promise<Result> {
+	protected async sendPlain<Result>(method: Method, path: string, body?: object): Promise<Result> {
 		const deadline = Date.now() + 60_000;
 		for (;;) {
 			const request = { method, url: path, data: body };

@@ -11,8 +11,8 @@ import { installHost } from '../../host/install.mts';
 import { packageName, projectRoot } from '../../host/paths.mts';
 import { freePort } from '../../host/ports.mts';
 import { reportTo } from '../../host/progress.mts';
-import { EditorApi } from '../../host/rest.mts';
 import { owner, readExamples } from '../../host/workspace.mts';
+import { TestApi } from '../support/testApi.mts';
 import { actionType, startMilliseconds } from './instance.mts';
 
 /** Parts of the project that the commands read. */
@@ -94,14 +94,12 @@ async function change(file: string, from: string, to: string): Promise<void> {
 }
 
 async function whenNode(
-	api: EditorApi,
+	api: TestApi,
 	matches: (node: INodeTypeDescription) => boolean,
 ): Promise<void> {
 	for (;;) {
-		// While n8n writes the file that it serves, a response can be cut short, or longer than announced.
-		const types: unknown = await api.nodeTypes().catch(() => undefined);
-		const all = Array.isArray(types) ? (types as INodeTypeDescription[]) : [];
-		if (all.some((node) => node.name === actionType && matches(node))) return;
+		const types = await api.readTypes('nodes');
+		if (types.some((node) => node.name === actionType && matches(node))) return;
 		await sleep(200);
 	}
 }
@@ -121,7 +119,7 @@ test('npm start prints addresses and login, and Ctrl-C stops everything', async 
 test('a second start keeps the data, npm run dev loads changes, and n8n ends with its launcher', async () => {
 	const second = start(['--watch']);
 	await second.written();
-	const api = new EditorApi(`http://127.0.0.1:${port}`);
+	const api = new TestApi(`http://127.0.0.1:${port}`);
 	await api.signIn(owner);
 	const workflows = await api.listWorkflows();
 	const examples = (await readExamples()).map(({ definition }) => definition.name);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IRunData } from 'n8n-workflow';
+import type { INodeTypeDescription, IRunData } from 'n8n-workflow';
 import {
 	EditorApi,
 	type CredentialDefinition,
@@ -81,5 +81,14 @@ export class TestApi extends EditorApi {
 	/** Installs the newest version of a community package from the npm registry. n8n loads it at once. */
 	async installPackage(name: string): Promise<{ installedNodes: Array<{ type: string }> }> {
 		return await this.send('POST', '/rest/community-packages', { name });
+	}
+
+	/**
+	 * Returns the types that n8n offers, or none while n8n writes the file that it serves: a response can then be cut short, or
+	 * longer than announced.
+	 */
+	async readTypes(kind: 'nodes' | 'credentials'): Promise<INodeTypeDescription[]> {
+		const types: unknown = await this.sendPlain('GET', `/types/${kind}.json`).catch(() => []);
+		return Array.isArray(types) ? types : [];
 	}
 }
