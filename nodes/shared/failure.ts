@@ -18,7 +18,7 @@ interface Facts {
 	onHold?: boolean;
 	/** Milliseconds after which the service asks to try again. */
 	retryAfter?: number;
-	/** True if the workflow or the credential has to be changed: the service had no part in it. */
+	/** True if the workflow or the credential has to be changed: nothing was sent. */
 	isSetting?: boolean;
 	/** Ends the description: an excerpt of the response, the network's code, or that nothing was sent. */
 	details?: string;
@@ -52,7 +52,7 @@ export class Failure extends Error {
 	}
 
 	get mayHaveHappened(): boolean {
-		return this.facts.mayHaveHappened ?? true;
+		return this.facts.mayHaveHappened ?? !this.facts.isSetting;
 	}
 
 	/** Returns the same failure with other facts. */

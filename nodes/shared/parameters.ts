@@ -244,7 +244,7 @@ export class ParameterReader {
 		throw new Failure(
 			`parameter.${problem}`,
 			{ field: this.labelOf(name), ...values },
-			{ mayHaveHappened: false, isSetting: true, details: this.consequence },
+			{ isSetting: true, details: this.consequence },
 		);
 	}
 }

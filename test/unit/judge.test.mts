@@ -9,7 +9,7 @@ const error = (errorCode?: string, errorMessage?: string) => ({
 	errorCode,
 	errorMessage,
 });
-const LOCKED = error('user-9', 'user is locked');
+const LOCKED = error('user-9', 'user is locked.');
 const TWO_WAYS = { status: 'success', errorCode: 'plan-upgrade-2' };
 const SENTENCE = 'error code: connect-01, please contact administrator';
 const PAGE = '<!DOCTYPE html><html><body>Bad gateway</body></html>';
@@ -25,6 +25,7 @@ const TRANSIENT = { transient: true };
 const REPORTED = 'The service reported: ';
 test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[200, LOCKED, `${REPORTED}user is locked (user-9)`, { code: 'user-9', ...REFUSED }],
+	[200, error('E1', 'wait ...'), `${REPORTED}wait ... (E1)`, REFUSED],
 	[200, error(), `${REPORTED}an error without a reason`, REFUSED],
 	[200, error(SENTENCE), REPORTED + SENTENCE, { code: 'connect-01', ...REFUSED }],
 	[200, error('connect-01'), `${REPORTED}connect-01`, REFUSED],

@@ -41,7 +41,7 @@ export async function readCredential(
 	itemIndex?: number,
 ): Promise<Credential> {
 	const data = await context.getCredentials(CREDENTIAL_TYPE, itemIndex).catch((error: unknown) => {
-		throw isErrorOfN8n(error) ? error : new Failure('credential.unreadable', {}, NOT_SENT);
+		throw isErrorOfN8n(error) ? error : new Failure('credential.unreadable', {}, SETTING);
 	});
 	return toCredential(data);
 }
@@ -53,10 +53,10 @@ function toCredential(data: ICredentialDataDecryptedObject): Credential {
 	const { baseUrl, webhookSecret, olderWebhookSecret } = data;
 	const privateKey = privateKeyOf(data.privateKey);
 	if (typeof baseUrl !== 'string' || !BASE_URL.test(baseUrl) || !URL.canParse(baseUrl)) {
-		throw new Failure('credential.baseUrl', {}, NOT_SENT);
+		throw new Failure('credential.baseUrl', {}, SETTING);
 	}
 	if (!PRIVATE_KEY.test(privateKey)) {
-		throw new Failure('credential.privateKey', {}, NOT_SENT);
+		throw new Failure('credential.privateKey', {}, SETTING);
 	}
 	return {
 		baseUrl: baseUrl.replace(/\/+$/, ''),
@@ -66,4 +66,4 @@ function toCredential(data: ICredentialDataDecryptedObject): Credential {
 	};
 }
 
-const NOT_SENT = { isSetting: true, mayHaveHappened: false } as const;
+const SETTING = { isSetting: true } as const;

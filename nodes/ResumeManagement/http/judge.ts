@@ -99,7 +99,9 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const known = KNOWN_CODES.get(code.toLowerCase());
 	const text =
 		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
-	const reported = text.includes(code) ? text : `${text} (${code})`;
+	// A message of n8n has no period at its end.
+	const sentence = text.replace(/(?<!\.)\.$/, '');
+	const reported = sentence.includes(code) ? sentence : `${sentence} (${code})`;
 	const values = {
 		reported: reported || 'an error without a reason',
 		code: code && ` Its code for your account manager is ${code}.`,

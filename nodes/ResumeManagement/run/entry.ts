@@ -89,8 +89,7 @@ export async function runSingleItem(
 	// If a tool threw, version 2 of n8n's AI Agent would tell the model nothing, and n8n 1 would end the execution.
 	const continues = this.continueOnFail() || isTool(node);
 	if (!operation) {
-		const facts = { isSetting: true, mayHaveHappened: false };
-		const failure = new Failure('parameter.operation', {}, facts);
+		const failure = new Failure('parameter.operation', {}, { isSetting: true });
 		if (!continues) throw toNodeError(node, failure);
 		return [failedItem(failure, this.getItemIndex())];
 	}
@@ -221,7 +220,7 @@ function readLimits({ operation, sender, ...run }: NodeRun): StartLimits {
 function refuseTooMany({ operation, parameters }: NodeRun, items: number): void {
 	const most = operation.maxItems ? parameters(0).count(operation.maxItems) : Infinity;
 	if (items <= most) return;
-	throw new Failure('write.tooMany', { items, most }, { mayHaveHappened: false, isSetting: true });
+	throw new Failure('write.tooMany', { items, most }, { isSetting: true });
 }
 
 /**
@@ -231,8 +230,7 @@ function refuseTooMany({ operation, parameters }: NodeRun, items: number): void 
  */
 function refuseErrorOutput({ node, journal }: NodeRun): void {
 	if (!journal || !isTool(node) || node.onError !== 'continueErrorOutput') return;
-	const facts = { mayHaveHappened: false, isSetting: true };
-	throw toNodeError(node, new Failure('write.errorOutput', {}, facts));
+	throw toNodeError(node, new Failure('write.errorOutput', {}, { isSetting: true }));
 }
 
 /** A hint of the run, because a notice in the node's description can't depend on this setting. */

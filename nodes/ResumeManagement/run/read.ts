@@ -149,7 +149,7 @@ function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
 	const [username, password] = [url?.username, url?.password].map((text) => decoded(text ?? ''));
 	const isUsable = username !== undefined && password !== undefined;
 	if (!url || !/^https?:$/.test(url.protocol) || !isUsable) {
-		throw new Failure('parameter.proxy', {}, { mayHaveHappened: false, isSetting: true });
+		throw new Failure('parameter.proxy', {}, { isSetting: true });
 	}
 	const { protocol, hostname, port } = url;
 	return {

@@ -105,7 +105,7 @@ export class Journal {
 		const buyer = this.buyers.get(id) ?? index;
 		this.buyers.set(id, buyer);
 		if (buyer === index || purchase.mayRepeat) return;
-		throw new Failure('write.repeated', { buyer }, { mayHaveHappened: false, isSetting: true });
+		throw new Failure('write.repeated', { buyer }, { isSetting: true });
 	}
 
 	/**
