@@ -118,7 +118,9 @@ export function toNodeError(node: INode, error: unknown, itemIndex?: number): Er
 	const failure = toFailure(error);
 	if (!failure.facts.isSetting) return toNodeApiError(node, failure, itemIndex);
 	const { id, description } = failure;
-	const message = messageFor(failure, itemIndex);
+	// As in n8n's own errors.
+	const item = itemIndex === undefined ? '' : ` [item ${itemIndex}]`;
+	const message = failure.message + item;
 	const nodeError = new NodeOperationError(node, message, { itemIndex, description });
 	nodeError.context.failureId = id;
 	return nodeError;
@@ -139,22 +141,16 @@ export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number
 	return error;
 }
 
-/** Returns the `error` of a failed item under On Error = Continue. */
-export function toErrorData(error: unknown, itemIndex: number): IDataObject {
+/** Returns the `error` of a failed item under On Error = Continue. Failures with one cause have the same message. */
+export function toErrorData(error: unknown): IDataObject {
 	if (isErrorOfN8n(error)) {
 		const { message, description = null } = error;
 		return { message, code: null, httpStatus: null, description, id: null };
 	}
 	const failure = toFailure(error);
-	const { id, description, facts } = failure;
+	const { id, message, description, facts } = failure;
 	const { code = null, httpStatus = null, outcome } = facts;
-	const message = messageFor(failure, itemIndex);
 	return { message, code, httpStatus, description, id, ...(outcome && { outcome }) };
-}
-
-/** Names the item of a setting, as n8n's own errors do. */
-function messageFor({ message, facts }: Failure, itemIndex?: number): string {
-	return facts.isSetting && itemIndex !== undefined ? `${message} [item ${itemIndex}]` : message;
 }
 
 /** Replaces an error that is no failure: its text may contain a secret. */

@@ -136,7 +136,6 @@ const withoutOverlays = `
 
 /**
  * Writes a picture in docs/images, if the run updates screenshots.
- *
  * @param subject the whole page, or the part of it to show
  * @param hidden more CSS, to hide parts of n8n
  */

@@ -6,10 +6,7 @@ import { http, json, type RawRequest } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 import { PAUSE, useTimers } from '../support/timers.mts';
 
-/**
- * Responses to a download: those of the service, and those of the host that the service links to, which can be
- * anybody's. The file in a JSON body: test/unit/fileTypes.test.mts. File names: test/unit/fileNames.test.mts.
- */
+/** Responses to a download: those of the service, and those of the host that it links to, which can be anybody's. */
 
 const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;
 const PRIVATE_KEY = 'private-key-of-downloads';

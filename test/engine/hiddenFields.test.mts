@@ -6,10 +6,7 @@ import {
 } from 'n8n-workflow';
 import { loadNodeType } from '../support/engine.mts';
 
-/**
- * n8n strips the value of a field that it hides, by the raw parameters: an expression or a tool can hide what counts. So
- * a field is hidden only where its value has no meaning.
- */
+/** n8n strips the value of a hidden field, by the raw parameters. So a field is hidden only where it has no meaning. */
 
 type Entry = INodeProperties | INodePropertyCollection;
 

@@ -2,10 +2,7 @@ import fc from 'fast-check';
 import type { Drawn } from '../support/arbitraries.mts';
 import { useRawService } from '../support/service.mts';
 
-/**
- * Lists of random services, read with random settings. The oracle is the service: it knows its own records. The node
- * returns all of them, each once and in order, or an error.
- */
+/** The node returns all records of a random service, each once and in order, or an error. The oracle is the service. */
 
 const RUNS = Number(process.env.LISTS_RUNS ?? 150);
 

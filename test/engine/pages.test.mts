@@ -3,10 +3,7 @@ import { byId, getUsers } from '../support/parameters.mts';
 import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
-/**
- * The place of a list in a response, the signs that it has more records, and the pages that are requested. That the
- * items are the whole list, or an error, for random services: lists.test.mts.
- */
+/** The place of a list in a response, the signs of more records, and the pages. For random services: lists.test.mts. */
 
 type Service = (query: Record<string, string>, request: number) => unknown;
 

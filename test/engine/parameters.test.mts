@@ -139,7 +139,7 @@ test('an item whose field n8n can not evaluate fails, and the others are sent', 
 		items: [{ id: 'a' }, {}, { id: 'b' }],
 		node: { onError: 'continueErrorOutput' },
 	});
-	const message = "'User' could not be evaluated [item 1]";
+	const message = "'User' could not be evaluated";
 	expect(failures).toMatchObject([{ id: 'parameter.notEvaluated', message }]);
 	expect(pairs).toEqual([[0, 2], [1]]);
 	expect(sent().sort()).toEqual(['GET /v1/user/a', 'GET /v1/user/b']);

@@ -2,10 +2,7 @@ import { loadNodeType } from '../support/engine.mts';
 import { offered } from '../support/operations.mts';
 import { useRawService } from '../support/service.mts';
 
-/**
- * Walks the node's operations, so that an operation that is added later is tested as well: it runs through the pipeline, as
- * a node and as an agent's tool.
- */
+/** Runs each operation, also one that is added later, through the pipeline: as a node and as an agent's tool. */
 
 const REFUSAL = { status: 'error', errorCode: 'walk-1', errorMessage: 'walked' };
 const REFUSED = 'The service reported: walked (walk-1)';

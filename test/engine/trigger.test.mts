@@ -2,10 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ways } from '../support/proofs.mts';
 import { createTrigger, type Delivery } from '../support/trigger.mts';
 
-/**
- * The trigger's parameters, its credential and its output. Which proofs it accepts: test/unit/verify.test.mts. What it
- * reads from a body: test/unit/event.test.mts.
- */
+/** The trigger's parameters, credential and output. For proofs and bodies: verify.test.mts and event.test.mts. */
 
 const SECRET = Buffer.from('a secret that is long enough').toString('base64');
 const credential = { baseUrl: '', privateKey: 'key', webhookSecret: SECRET };

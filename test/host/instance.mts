@@ -49,6 +49,11 @@ export function outputOf(execution: Execution, node = 'Node', index = 0): INodeE
 	return execution.data.resultData.runData[node]?.at(-1)?.data?.main?.[index] ?? [];
 }
 
+/** A fault of the sandbox: it responds with a success. */
+export const success = (data: unknown) => ({
+	response: { status: 200, body: JSON.stringify({ status: 'success', data }) },
+});
+
 const shared = () => JSON.parse(process.env.SHARED_N8N!) as SharedN8n;
 
 /** Joins the n8n of all tests, with a sandbox of its own, for tests that neither end nor measure n8n. */

@@ -14,6 +14,7 @@ import {
 	addExamples,
 	joinInstance,
 	outputOf,
+	success,
 	tested,
 	webhookSecret,
 	type Examples,
@@ -178,6 +179,19 @@ example('upgrades-from-file', 'bills each row once, and returns the outcomes', a
 		[`id,email,planId\n1,${emma},${pro}\n2,,${pro}`, 'Row 3 has no email.'],
 		[`id;email;planId\n1;${emma};${pro}`, 'Row 2 has no planId.'],
 		['id,email,planId', 'Row 2 has no id.'],
+		[
+			`id,email,planId\n1,${emma},${pro}\n1 ,${noah},${pro}`,
+			'Row 3 has the id 1 of an earlier row.',
+		],
+		[`id,email,planId\n0012,${emma},${pro}`, 'Row 2 has the id 0012, which spreadsheets change'],
+		[
+			`id,email,planId\n1,${emma},${pro},\n2,${noah},${pro}`,
+			'columns length is 3, got 4 on line 2',
+		],
+		[
+			`id,email,planId${`\n1,${emma},${pro}`.repeat(101)}`,
+			'The file has 101 rows, and at most 100',
+		],
 	] as const) {
 		const { page, execution } = await upload(csv);
 		expect(page).toContain(mistake);
@@ -185,27 +199,29 @@ example('upgrades-from-file', 'bills each row once, and returns the outcomes', a
 	}
 	expect(sandbox.requests).toEqual([]);
 
-	const csv = `\ufeffid,email,planId,aiTokenId\r\n0001,${emma},${pro},\r\n0002,${noah},${pro},ai_tokens_100\r\n0003,${olivia},plan_unknown,\r\n`;
+	const csv = `\ufeffid,email,planId,aiTokenId\r\n1001,${emma},${pro},\r\n1002,${noah},${pro},ai_tokens_100\r\n1003,${olivia},plan_unknown,\r\n`;
 	sandbox.faults.add({ email: noah, drop: 'after', times: 1 });
 	for (const time of ['first', 'second']) {
 		const { page, execution } = await upload(csv);
 		expect([time, execution.status]).toEqual([time, 'error']);
 		const report = execution.data.resultData.error!.message;
-		expect(report).toMatch(/^2 of 3 rows failed\.\n1 × unknown: .*First IDs: 0002\n1 × refused: /);
+		expect(report).toMatch(/^2 of 3 rows failed\.\n1 × unknown: .*First IDs: 1002\n1 × refused: /);
 		expect(page).toContain('1 of 3 rows are upgraded');
 		expect(page).toContain('outcomes.csv');
 		// The columns of the upload come first, so that the file can be uploaded again.
 		expect(Object.entries(jsonOf(execution, 'Outcome')[0]!).slice(0, 5)).toEqual(
-			Object.entries({ id: '0001', email: emma, planId: pro, aiTokenId: '', outcome: 'upgraded' }),
+			Object.entries({ id: '1001', email: emma, planId: pro, aiTokenId: '', outcome: 'upgraded' }),
 		);
-		expect(await readTable('File upgrades')).toMatchObject([
-			{ rowId: '0001', email: emma, planId: pro, outcome: 'upgraded' },
-			{ rowId: '0002', email: noah, planId: pro, outcome: 'unknown' },
-			{ rowId: '0003', outcome: 'refused', detail: expect.stringContaining('(plan-upgrade-2)') },
+		expect((await readTable('File upgrades')).slice(-3)).toMatchObject([
+			{ rowId: '1001', email: emma, planId: pro, outcome: 'upgraded' },
+			{ rowId: '1002', email: noah, planId: pro, outcome: 'unknown' },
+			{ rowId: '1003', outcome: 'refused', detail: expect.stringContaining('(plan-upgrade-2)') },
 		]);
 		expect([emma, noah, olivia].map(billed)).toEqual([1, 1, 0]);
 	}
-	const { execution } = await upload(csv.replace('plan_unknown', pro).replace('0002', '0002-2'));
+	const { execution } = await upload(
+		csv.replace('plan_unknown', pro).replace('1002', 'again 1002'),
+	);
 	expect(execution.status).toBe('success');
 	expect([emma, noah, olivia].map(billed)).toEqual([1, 2, 1]);
 });
@@ -277,6 +293,8 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 		[{ id: 'pay_2', email: refused, planId: 'plan_unknown' }, {}, 200, 'refused'],
 		[{ id: 'pay_3', email: refused, planId: SANDBOX_PLANS.failingPayment }, {}, 200, 'held'],
 		[{ id: 'pay_4', email: lost }, { drop: 'after' }, 200, 'unknown'],
+		// The first delivery may still fail, so that the provider has to deliver again.
+		[{ id: 'pay_4', email: lost }, {}, 503, 'unknown'],
 		[{ id: 'pay_7', email: slow }, { delayMs: 60_000 }, 200, 'unknown'],
 		[{ id: 'pay_5', email: 'no address' }, {}, 400, 'not sent'],
 		[{ email: refused }, {}, 400, 'not sent'],
@@ -347,8 +365,7 @@ example('check-account', 'says which fields the examples need', async () => {
 	const found = (await results()).map((line) => line.split(' ')[1]);
 	expect(found).toEqual(Array(8).fill('found'));
 	expect(new Set(sandbox.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
-	const body = JSON.stringify({ status: 'success', data: [{ userId: 'user-001', mail: 'x@y.z' }] });
-	sandbox.faults.add({ path: '/users', response: { status: 200, body } });
+	sandbox.faults.add({ path: '/users', ...success([{ userId: 'user-001', mail: 'x@y.z' }]) });
 	sandbox.faults.add({ path: '/resume/resume-001/score', response: { status: 404 } });
 	expect(await results()).toEqual([
 		'id not found. It may be userId',
@@ -394,22 +411,26 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	for (const path of ['/resume/resume-007/download', '/user/user-002/resumes']) {
 		instance.sandbox.faults.add({ path, response: { status: 404 } });
 	}
+	const file = Buffer.from(`%PDF-${'7'.repeat(2_000)}`).toString('base64');
+	// IDs may be numbers.
+	instance.sandbox.faults.add({ path: '/user/user-003/resumes', ...success([{ id: 7 }]) });
+	instance.sandbox.faults.add({ path: '/resume/7/download', ...success({ file }) });
 	const execution = await run('export-pdfs', 'Start');
 	expect(execution.status).toBe('error');
 	expect(execution.data.resultData.error!.message).toEqual(failures('user-002, resume-007'));
-	const sql = "SELECT id FROM resumes WHERE user_id <> 'user-002' ORDER BY id";
+	const sql = "SELECT id FROM resumes WHERE user_id NOT IN ('user-002', 'user-003') ORDER BY id";
 	const ids = instance.query(sql).map(({ id }) => String(id));
 	const files = async () => (await readdir(instance.filesFolder)).sort();
-	const exported = ids.filter((id) => id !== 'resume-007').map((id) => `${id}.pdf`);
+	const exported = ['7', ...ids.filter((id) => id !== 'resume-007')].map((id) => `${id}.pdf`);
 	expect(await files()).toEqual(exported);
-	expect(await readFile(join(instance.filesFolder, exported[0]!), 'latin1')).toMatch(/^%PDF-/);
+	expect(await readFile(join(instance.filesFolder, exported.at(-1)!), 'latin1')).toMatch(/^%PDF-/);
 	const reason = expect.stringContaining('nothing at this address') as unknown;
 	const advice = expect.stringContaining('Check the ID') as unknown;
 	const failed = ['user-002', 'resume-007'].map((id) => ({ id, reason, advice }));
 	expect(jsonOf(execution, 'Not exported')).toEqual(failed);
 	instance.sandbox.faults.clear();
 	expect((await run('export-pdfs', 'Start')).status).toBe('success');
-	expect(await files()).toHaveLength(instance.query('SELECT 1 FROM resumes').length);
+	expect(await files()).toHaveLength(instance.query('SELECT 1 FROM resumes').length + 1);
 });
 
 /** Expects tool results in the model's last request, in this order. */

@@ -55,8 +55,7 @@ export const CONFIRMS: Reaction = {
 export type CountingService = Awaited<ReturnType<typeof startCountingService>>;
 
 /**
- * Starts a service that counts, by itself, what it was asked for and what it carried out. Reactions and connection
- * faults are used up in the order of the requests; then every request succeeds.
+ * Starts a service that counts its requests, and what it carried out. Reactions and faults are used up in their order.
  * @param users the IDs of all users, whose addresses are at example.com
  */
 export async function startCountingService(users: string[]) {

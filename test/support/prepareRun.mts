@@ -3,10 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildPackage } from '../../host/build.mts';
 
-/**
- * Before the tests of a level: they stand on `dist`, and have a folder that all of a run share,
- * `process.env.RUN_FOLDER`.
- */
+/** Before the tests of a level: they stand on `dist`, and share the folder `process.env.RUN_FOLDER`. */
 export default async function prepareRun(): Promise<void> {
 	await buildPackage();
 	if (process.env.RUN_FOLDER !== undefined) return;

@@ -44,7 +44,6 @@ export class TestApi extends EditorApi {
 
 	/**
 	 * Runs a saved workflow up to a node, as Execute Step does, and returns the execution's ID.
-	 *
 	 * @param runData of earlier runs: their nodes are not run again
 	 */
 	async executeStep(id: string, nodeName: string, runData: IRunData = {}): Promise<string> {

@@ -1,7 +1,4 @@
-/**
- * Hands requests to the built trigger in n8n-core's contexts, which n8n itself uses. The request and the response are
- * plain objects; the tests in a real n8n send real ones.
- */
+/** Hands requests to the built trigger in n8n-core's contexts, as plain objects; the tests in a real n8n send real ones. */
 import { loaded, loadNodeType, nodeTypes, TestCredentials } from './engine.mts';
 import { printed } from './environment.mts';
 import { HookContext, WebhookContext } from 'n8n-core';

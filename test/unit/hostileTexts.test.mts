@@ -11,10 +11,7 @@ import { valuesNamed } from '../../nodes/shared/names.ts';
 import { hideSecrets, secretsOf } from '../../nodes/shared/secrets.ts';
 import { settingsOf, ways } from '../support/proofs.mts';
 
-/**
- * Every function over outside text takes linear time: four times the text takes about four times as long, and not sixteen
- * times. Otherwise a stranger could keep n8n busy.
- */
+/** Every function over outside text takes linear time, four times as long for four times the text: a stranger writes it. */
 const LENGTH = 10_000;
 const SECRET = 'sk_live_4242424242424242424242';
 /** The second one is a part of many texts, and the third nearly so. */

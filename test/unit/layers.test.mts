@@ -1,10 +1,7 @@
 import { dirname, join, normalize } from 'node:path';
 import { find, read } from '../support/files.mts';
 
-/**
- * Folders of the action node, in the order of a value's way. A folder may import those that follow it. n8n's strict
- * linter allows no rules but its own, so a test checks this.
- */
+/** Folders of the action node: each may import those that follow it. n8n's strict linter allows no rules of our own. */
 const LAYERS = ['.', 'listSearch', 'run', 'operations', 'output', 'http'];
 
 const files = find('{nodes,credentials}/**/*.ts');

@@ -260,5 +260,5 @@ function withProgress(run: NodeRun, error: unknown, indexes: number[]): unknown 
 }
 
 function failedItem(error: unknown, item: number): INodeExecutionData {
-	return { json: { error: toErrorData(error, item) }, pairedItem: { item } };
+	return { json: { error: toErrorData(error) }, pairedItem: { item } };
 }
