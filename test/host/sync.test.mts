@@ -106,7 +106,7 @@ describe.each(syncs)('%s', (which) => {
 		changeAll(` before ${which}`);
 		for (const path of ['/user/user-002/resumes', '/resume/resume-010', '/resume/resume-020/score'])
 			faults.add({ path, response: { status: 404 } });
-		faults.add({ path: '/resume/resume-011', response: { status: 403 } });
+		faults.add({ path: '/resume/resume-011', ...success(null) });
 		faults.add({ path: '/resume/resume-021/score', ...success({ score: 'n/a' }) });
 		/** Repeats the first record of a list, and adds one without an ID. */
 		const repeat = (path: string, list: object[]) =>

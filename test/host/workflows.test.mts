@@ -178,12 +178,12 @@ example('upgrades-from-file', 'bills each row once, and returns the outcomes', a
 		[twice, 'Row 3 has the id 1 of an earlier row.'],
 		[`id,email,planId\n1,${emma},${pro}\n2,,${pro}`, 'Row 3 has no email.'],
 		[`id;email;planId\n1;${emma};${pro}`, 'Row 2 has no planId.'],
-		['id,email,planId', 'Row 2 has no id.'],
+		['id,email,planId', 'The file has no rows.'],
 		[
 			`id,email,planId\n1,${emma},${pro}\n1 ,${noah},${pro}`,
 			'Row 3 has the id 1 of an earlier row.',
 		],
-		[`id,email,planId\n0012,${emma},${pro}`, 'Row 2 has the id 0012, which spreadsheets change'],
+		[`id,email,planId\n0012,${emma},${pro}`, 'Row 2 has the id 0012, which a spreadsheet may change'],
 		[
 			`id,email,planId\n1,${emma},${pro},\n2,${noah},${pro}`,
 			'columns length is 3, got 4 on line 2',
@@ -468,8 +468,8 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	const { nodes } = await api.readWorkflow(exampleId(approval));
 	const { webhookId } = nodes.find(({ name }) => name === 'Request')!;
 
-	// The model asks for the approved upgrade once more, in other words.
-	const again = { ...upgrade, toolParameters: { email: email.toUpperCase(), planId: pro } };
+	// The model asks for another upgrade. Its email has the same links as the first one.
+	const again = { ...upgrade, toolParameters: { email: instance.emails[0]!, planId: pro } };
 	for (const [presses, calls, results, upgrades] of [
 		[['Decline'], [upgrade], ['User rejected the tool call to Upgrade a plan'], 0],
 		[['Approve', 'Approve'], [upgrade, again], [pro, 'This Send Once Key was used before'], 1],
