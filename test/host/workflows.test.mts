@@ -183,10 +183,7 @@ example('upgrades-from-file', 'bills each row once, and returns the outcomes', a
 			`id,email,planId\n1,${emma},${pro}\n1 ,${noah},${pro}`,
 			'Row 3 has the id 1 of an earlier row.',
 		],
-		[
-			`id,email,planId\n0012,${emma},${pro}`,
-			'Row 2 has the id 0012, which a spreadsheet may change',
-		],
+		[`id,email,planId\n0012,${emma},${pro}`, 'the id 0012, which a spreadsheet may change'],
 		[
 			`id,email,planId\n1,${emma},${pro},\n2,${noah},${pro}`,
 			'columns length is 3, got 4 on line 2',
