@@ -135,6 +135,27 @@ function replaceIn(value: unknown, secrets: Secrets): unknown {
 	return Object.fromEntries(entries);
 }
 
+/** Replaces each stretch that secrets cover. Two spellings may overlap, such as those of adjacent copies of a key. */
 function replaceInText(text: string, secrets: Secrets): string {
-	return secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+	const stretches = secrets
+		.flatMap((secret) => stretchesOf(text, secret))
+		.sort((one, other) => one.start - other.start);
+	let [shown, end] = ['', 0];
+	for (const stretch of stretches) {
+		if (stretch.start >= end) shown += text.slice(end, stretch.start) + HIDDEN;
+		end = Math.max(end, stretch.end);
+	}
+	return shown + text.slice(end);
+}
+
+/** Returns the stretches of a text that consist of copies of a secret. Copies that overlap are one stretch. */
+function stretchesOf(text: string, secret: string): Array<{ start: number; end: number }> {
+	const stretches: Array<{ start: number; end: number }> = [];
+	for (let start = text.indexOf(secret); start >= 0; start = text.indexOf(secret, start + 1)) {
+		const end = start + secret.length;
+		const last = stretches.at(-1);
+		if (last && start < last.end) last.end = end;
+		else stretches.push({ start, end });
+	}
+	return stretches;
 }
