@@ -6,7 +6,7 @@ export const HIDDEN = '[hidden]';
 /** Characters of the shortest key. A shorter text would be found in many places. */
 const SHORTEST = 8;
 
-/** Spellings of the secrets, the longest first: a shorter one may be a part of a longer one. */
+/** Spellings of the secrets. */
 export type Secrets = readonly string[];
 
 /** Returns the spellings to search for. Blanks around a secret, and the prefix of Standard Webhooks, are no part of it. */
@@ -16,7 +16,7 @@ export function secretsOf(secrets: unknown[]): Secrets {
 		.map((secret) => withoutPrefix(secret.trim()))
 		.filter(({ length }) => length >= SHORTEST)
 		.flatMap(spellingsOf);
-	return [...new Set(spellings)].sort((one, other) => other.length - one.length);
+	return [...new Set(spellings)];
 }
 
 /** Returns the Base64 of a Standard Webhooks secret, which often follows `whsec_`; any other secret as it is. */
@@ -137,25 +137,16 @@ function replaceIn(value: unknown, secrets: Secrets): unknown {
 
 /** Replaces each stretch that secrets cover. Two spellings may overlap, such as those of adjacent copies of a key. */
 function replaceInText(text: string, secrets: Secrets): string {
-	const stretches = secrets
-		.flatMap((secret) => stretchesOf(text, secret))
-		.sort((one, other) => one.start - other.start);
-	let [shown, end] = ['', 0];
-	for (const stretch of stretches) {
-		if (stretch.start >= end) shown += text.slice(end, stretch.start) + HIDDEN;
-		end = Math.max(end, stretch.end);
+	const ends = new Map<number, number>();
+	for (const secret of secrets) {
+		for (let start = text.indexOf(secret); start >= 0; start = text.indexOf(secret, start + 1)) {
+			ends.set(start, Math.max(ends.get(start) ?? 0, start + secret.length));
+		}
 	}
-	return shown + text.slice(end);
-}
-
-/** Returns the stretches of a text that consist of copies of a secret. Copies that overlap are one stretch. */
-function stretchesOf(text: string, secret: string): Array<{ start: number; end: number }> {
-	const stretches: Array<{ start: number; end: number }> = [];
-	for (let start = text.indexOf(secret); start >= 0; start = text.indexOf(secret, start + 1)) {
-		const end = start + secret.length;
-		const last = stretches.at(-1);
-		if (last && start < last.end) last.end = end;
-		else stretches.push({ start, end });
+	let [shown, covered] = ['', 0];
+	for (const [start, end] of [...ends].sort(([one], [other]) => one - other)) {
+		if (start >= covered) shown += text.slice(covered, start) + HIDDEN;
+		covered = Math.max(covered, end);
 	}
-	return stretches;
+	return shown + text.slice(covered);
 }

@@ -1,12 +1,7 @@
 import { type IDataObject, sleep } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
-
-export interface Attempts {
-	/** Most attempts after the first one. */
-	retries: number;
-	write: boolean;
-}
+import type { HttpRequest } from './send';
 
 /** Milliseconds; the n-th pause is a random part of `FIRST_PAUSE * 2^n`, so that clients spread out. */
 const FIRST_PAUSE = 500;
@@ -19,7 +14,7 @@ const LONGEST_PAUSE = 60_000;
  * @throws Failure of the last attempt
  */
 export async function withRetries<T>(
-	{ retries, write }: Attempts,
+	{ retries, write }: Pick<HttpRequest, 'retries' | 'write'>,
 	cancelled: AbortSignal | undefined,
 	attempt: () => Promise<T>,
 ): Promise<T> {

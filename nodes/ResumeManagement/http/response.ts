@@ -46,9 +46,9 @@ export async function readJson(response: HttpResponse): Promise<ParsedResponse> 
 		if (text === undefined && isOk) {
 			throw new Failure('response.characters', {}, { httpStatus: 200 });
 		}
-		// A secret that was cut can't be found, so the end is not shown. The longest spelling comes first.
-		const end = isTruncated ? -(secrets[0]?.length ?? 0) : 0;
-		const shown = (text ?? '').slice(0, end || undefined);
+		// A secret that was cut can't be found, so the end of a truncated body is not shown.
+		const hidden = isTruncated ? Math.max(...secrets.map(({ length }) => length)) : 0;
+		const shown = (text ?? '').slice(0, hidden > 0 ? -hidden : undefined);
 		const parsed = parseJson(shown);
 		const body = hideSecrets(parsed ? parsed.value : shown, secrets);
 		return { statusCode, headers, body, isTruncated };

@@ -49,6 +49,7 @@ export interface HttpRequest {
 	body?: string;
 	/** The service changes something. */
 	write: boolean;
+	/** Most attempts after the first one. */
 	retries: number;
 	/** The response is to be a file. */
 	file: boolean;

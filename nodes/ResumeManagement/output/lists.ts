@@ -206,23 +206,19 @@ export class Records {
 
 	/** @returns the different keys of all records, sorted */
 	private addNew(records: unknown[]): string[] {
-		const page = new Map<string, unknown>();
-		for (const record of records) {
+		const keys = withoutRepeats(records, this.list).map((record) => {
 			const ids = idsOf(record, this.list);
-			const hasId = ids.length > 0;
-			const key = hasId ? JSON.stringify(ids) : hashOf(record);
+			const key = ids.length > 0 ? JSON.stringify(ids) : hashOf(record);
 			const isKnown = this.seen.has(key);
-			if (hasId && page.has(key) && hashOf(page.get(key)) !== hashOf(record)) {
-				throw new Failure('list.sameId');
-			}
 			// Cursors prove that equal records on two pages are two records.
-			if (isKnown && !hasId && this.mode !== 'cursor') {
+			const mayRepeat = this.mode === 'cursor' && ids.length === 0;
+			if (isKnown && ids.length === 0 && !mayRepeat) {
 				throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
 			}
-			if (!hasId || !(isKnown || page.has(key))) this.all.push(record);
-			page.set(key, record);
-		}
-		return [...page.keys()].sort();
+			if (!isKnown || mayRepeat) this.all.push(record);
+			return key;
+		});
+		return [...new Set(keys)].sort();
 	}
 }
 

@@ -8,12 +8,12 @@ import { Credentials, readCredential } from '../../shared/credential';
 import { identityOfWrite, isTool } from '../../shared/engine';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import type { Operation } from '../operations/operation';
-import { parametersOf, readCall, type RequestOptions, type Run } from './call';
+import { parametersOf, readCall, type RequestOptions, type Run, type WriteCall } from './call';
 import { type StartLimits, startInOrder } from './inOrder';
 import { Users } from './users';
 import {
 	isWriteRun,
-	prepareAll,
+	readAhead,
 	refuseErrorOutput,
 	refuseTooMany,
 	retryHint,
@@ -127,25 +127,20 @@ async function readItem(run: Run, index: number): Promise<INodeExecutionData[]> 
 
 /** Runs writes one after the other. */
 async function writeAll(run: WriteRun, indexes: number[], results: Results): Promise<void> {
-	const { journal, node } = run;
-	const isFinal = (index: number) => journal.writeOf(index).isFinal;
-	const remaining = indexes.filter((index) => !isFinal(index));
+	const calls = new Map<number, WriteCall>();
+	const add = async (index: number) => {
+		const write = run.journal.writeOf(index);
+		const give = async () => await writeItem(run, index, write, calls.get(index));
+		results.set(index, await runItem(run, index, give));
+	};
 	// The results of an earlier attempt come first, before anything can fail in this attempt.
-	for (const index of indexes.filter(isFinal)) {
-		const write = journal.writeOf(index);
-		results.set(index, await runItem(run, index, async () => await writeItem(run, index, write)));
-	}
-	if (node.retryOnFail) run.hint(retryHint(run));
+	for (const index of indexes) if (run.journal.writeOf(index).isFinal) await add(index);
+	const remaining = indexes.filter((index) => !results.has(index));
+	if (run.node.retryOnFail) run.hint(retryHint(run));
 	refuseTooMany(run, indexes);
 	const limits = { ...startLimits(run), limit: 1 };
-	const calls = await prepareAll(run, remaining);
-	await startInOrder(remaining, limits, async (index) => {
-		const [write, call] = [journal.writeOf(index), calls.get(index)];
-		results.set(
-			index,
-			await runItem(run, index, async () => await writeItem(run, index, write, call)),
-		);
-	});
+	if (!run.continues) await readAhead(run, remaining, calls);
+	await startInOrder(remaining, limits, add);
 }
 
 /**

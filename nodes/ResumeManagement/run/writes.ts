@@ -108,23 +108,18 @@ async function readWrite(run: WriteRun, index: number): Promise<WriteCall> {
 }
 
 /**
- * Reads all writes before the first is sent, if a failure stops the node: an invalid item stops it before any write.
- * @returns the calls by the indexes of their items; none if failures do not stop the node
+ * Reads all writes before the first is sent, for runs that a failure stops: an invalid item stops them before any write.
+ * @param calls receives the calls by the indexes of their items
  */
-export async function prepareAll(
+export async function readAhead(
 	run: WriteRun,
 	indexes: number[],
-): Promise<Map<number, WriteCall>> {
-	const calls = new Map<number, WriteCall>();
-	if (run.continues) return calls;
+	calls: Map<number, WriteCall>,
+): Promise<void> {
 	for (const index of indexes) {
-		try {
-			calls.set(index, await readWrite(run, index));
-		} catch (error) {
-			throw toNodeError(run.node, error, index);
-		}
+		const stop = (error: unknown) => Promise.reject(toNodeError(run.node, error, index));
+		calls.set(index, await readWrite(run, index).catch(stop));
 	}
-	return calls;
 }
 
 /**
