@@ -75,7 +75,7 @@ export const FAILURES = {
 	'service.unexpectedStatus': ['Expected HTTP 200, got {status}', CHECK_CONNECTION],
 
 	'response.empty': ['The service sent an empty response', LATER],
-	'response.webPage': ['A web page was received in place of {what}', CHECK_CONNECTION],
+	'response.webPage': ['The response is a web page', CHECK_CONNECTION],
 	'response.notJson': ['The response is not JSON', CHECK_CONNECTION],
 	'response.characters': [
 		"The response's text can't be decoded",

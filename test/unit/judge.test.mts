@@ -49,7 +49,7 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[500, { oops: true }, 'The service had an internal error (HTTP 500)', TRANSIENT],
 	[500, PAGE, `The service had an internal error (HTTP 500, with a web page)`, TRANSIENT],
 	[502, PAGE, `The service is not available (HTTP 502, with a web page)`, TRANSIENT],
-	[200, PAGE, 'A web page was received in place of JSON'],
+	[200, PAGE, 'The response is a web page'],
 	[200, '', 'The service sent an empty response'],
 	[403, XML, `${KEY_REFUSED} (HTTP 403)`, REFUSED],
 	[200, `<?xml version="1.0"?>${XML}`, 'The response is not JSON'],

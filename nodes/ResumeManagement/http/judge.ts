@@ -17,16 +17,8 @@ export interface ParsedResponse {
 	isTruncated?: boolean;
 }
 
-interface KnownCode {
-	id: FailureId;
-	/** Shown if the response has only the code. */
-	meaning: string;
-	/** Of a write, if the response proves that nothing was done. */
-	outcome?: 'held';
-}
-
-/** Codes that the specification names (§7.2 and §7.3). */
-const KNOWN_CODES = new Map<string, KnownCode>([
+/** Codes that the specification names (§7.2 and §7.3); `meaning` is shown if the response has only the code. */
+const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; outcome?: 'held' }>([
 	['plan-upgrade-1', { id: 'service.paymentFailed', meaning: 'stripe error', outcome: 'held' }],
 	['plan-upgrade-2', { id: 'service.wrongPlan', meaning: 'wrong plan ID' }],
 	['plan-upgrade-3', { id: 'service.unauthorized', meaning: 'unauthorized token' }],
@@ -150,7 +142,7 @@ function idOfStatus(statusCode: number): FailureId {
 function unreadable(body: unknown): Failure {
 	const isEmpty = body === undefined || body === null || body === '';
 	const id = looksLikeHtml(body) ? 'response.webPage' : 'response.notJson';
-	return new Failure(isEmpty ? 'response.empty' : id, { what: 'JSON' }, { httpStatus: 200 });
+	return new Failure(isEmpty ? 'response.empty' : id, {}, { httpStatus: 200 });
 }
 
 /** Markup that does not name HTML near its start is XML. */

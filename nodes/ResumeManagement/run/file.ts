@@ -1,6 +1,6 @@
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { Failure, type FailureId, isErrorOfN8n } from '../../shared/failure';
+import { Failure, isErrorOfN8n } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
 import type { ParameterReader } from '../../shared/parameters';
 import { HIDDEN, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
@@ -86,16 +86,11 @@ async function readEnvelope(response: HttpResponse): Promise<JsonBody> {
 	try {
 		return judge(await readJson(response));
 	} catch (error) {
-		const id = error instanceof Failure && IN_PLACE_OF_FILE.get(error.id);
-		throw id ? new Failure(id, { ...SERVICE, what: 'a file' }, error.facts) : error;
+		// The user expects a file, and not JSON.
+		const isText = error instanceof Failure && error.id === 'response.notJson';
+		throw isText ? new Failure('file.isText', SERVICE, error.facts) : error;
 	}
 }
-
-/** Failures that replace those of `judge`, which expects JSON: the user expects a file. */
-const IN_PLACE_OF_FILE = new Map<FailureId, FailureId>([
-	['response.notJson', 'file.isText'],
-	['response.webPage', 'response.webPage'],
-]);
 
 /** Opens the response of a file's host. */
 async function openLink(response: HttpResponse, mayBeText: boolean): Promise<FoundFile> {
@@ -103,16 +98,9 @@ async function openLink(response: HttpResponse, mayBeText: boolean): Promise<Fou
 	const opened = await open(response, mayBeText || readDisposition(headers).isAttachment);
 	if ('file' in opened) return { ...opened, headers, response };
 	discard(response);
-	const id = status === 200 ? 'file.isText' : 'file.notSent';
-	throw new Failure(
-		id,
-		{ ...host, status },
-		{
-			httpStatus: status,
-			transient: TRANSIENT.includes(status),
-			retryAfter: readRetryAfter(headers),
-		},
-	);
+	const retryAfter = readRetryAfter(headers);
+	const facts = { httpStatus: status, transient: TRANSIENT.includes(status), retryAfter };
+	throw new Failure(status === 200 ? 'file.isText' : 'file.notSent', { ...host, status }, facts);
 }
 
 /** Characters of an address. Longer ones keep n8n busy for seconds. */

@@ -132,7 +132,7 @@ export async function readList(
 	const found = needsList ? findList(body, settings, options.path) : lookForList(body, settings);
 	if ('problem' in found) return { bodies: [body], records: [] };
 	const list = { bodies: [body], records: withoutRepeats(found.records, name) };
-	return checkEnd(list, signsOf(response), { records: found.records.length, pages: 1 }, settings);
+	return checkEnd(list, signsOf(response), settings, { records: found.records.length, pages: 1 });
 }
 
 /**
@@ -143,8 +143,8 @@ export async function readList(
 function checkEnd(
 	list: List,
 	signs: Signs,
-	read: { records: number; pages: number },
 	{ limit, options }: ListSettings,
+	read: { records: number; pages: number },
 ): List {
 	const count = list.records.length;
 	if (count >= limit || !isMore(signs, read)) return list;
@@ -166,7 +166,7 @@ async function readPages(
 	const { parameter, size, maxPages, start } = pagination;
 	const records = new Records(settings.name, pagination.mode);
 	const list: List = { bodies: [], records: records.all };
-	const skipped = skippedBefore(pagination);
+	const isFromStart = Number(start ?? 0) <= (pagination.mode === 'offset' ? 0 : 1);
 	const positions = new Set<Position>();
 	let position = start;
 	let { path } = settings;
@@ -191,30 +191,22 @@ async function readPages(
 		position = nextPosition(pagination, body, position, found.records.length);
 		if (positions.has(position)) throw new Failure('list.samePage', { what: CURSOR_TWICE });
 		positions.add(position);
-		const signs = signsOf(response);
+		// Numbers of records and pages count those before the first page that is read, too.
+		const signs = { ...signsOf(response), ...(!isFromStart && NO_COUNTS) };
 		total = Math.max(total, signs.total);
-		const read = { records: list.records.length + skipped.records, pages: page + skipped.pages };
+		const count = list.records.length;
 		// On the first page, a total may be the number of records on this page.
-		const isTotal = page > 1 && read.records === total;
-		const isLast = signs.flag === undefined ? isTotal : !signs.flag;
+		const isLast = signs.flag === undefined ? page > 1 && count === total : !signs.flag;
 		if (isLast || isRepeated || position === undefined) {
 			const hint = page === 1 && hasNews ? cursorHint(pagination, body, signs) : undefined;
-			return checkEnd({ ...list, hint }, { ...signs, total }, read, settings);
+			const read = { records: count, pages: page };
+			return checkEnd({ ...list, hint }, { ...signs, total }, settings, read);
 		}
 	}
 	throw new Failure('list.tooManyPages', { pages: maxPages });
 }
 
-/**
- * Returns the records and pages before the first page that is read. By page number, the number of records is not known, so
- * that a total proves nothing.
- */
-function skippedBefore({ mode, start }: Pagination): { records: number; pages: number } {
-	const first = Number(start ?? 0);
-	if (mode === 'offset') return { records: first, pages: first > 0 ? Infinity : 0 };
-	// The first page is 0 or 1.
-	return first > 1 ? { records: Infinity, pages: first } : { records: 0, pages: 0 };
-}
+const NO_COUNTS = { total: 0, count: 0, pages: 0 };
 
 const CURSOR_TWICE = 'A cursor came twice.';
 
