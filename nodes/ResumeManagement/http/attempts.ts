@@ -14,7 +14,7 @@ const LONGEST_PAUSE = 60_000;
  * @throws Failure of the last attempt
  */
 export async function withRetries<T>(
-	{ retries, write }: Pick<HttpRequest, 'retries' | 'write'>,
+	{ retries, write = false }: Pick<HttpRequest, 'retries' | 'write'>,
 	cancelled: AbortSignal | undefined,
 	attempt: () => Promise<T>,
 ): Promise<T> {

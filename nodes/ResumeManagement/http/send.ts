@@ -45,14 +45,14 @@ export interface HttpRequest {
 	/** Below the base URL, percent-encoded. */
 	path: string;
 	query?: IDataObject;
-	/** JSON. */
-	body?: string;
+	/** Sent as JSON, also when empty. */
+	body?: IDataObject;
 	/** The service changes something. */
-	write: boolean;
+	write?: boolean;
 	/** Most attempts after the first one. */
 	retries: number;
 	/** The response is to be a file. */
-	file: boolean;
+	file?: boolean;
 	/** The item's Request Options. */
 	http: HttpSettings;
 }
@@ -90,7 +90,7 @@ export async function send(
 		url,
 		...(query && { qs: query }),
 		// A string, because n8n's client sends no body for an empty object.
-		...(body !== undefined && { body }),
+		...(body && { body: JSON.stringify(body) }),
 		...(file && { headers: UNPACKED }),
 		...STREAMED,
 		abortSignal: clock.signal,

@@ -67,9 +67,8 @@ async function findOptions(
 ): Promise<INodeListSearchItems[]> {
 	const path = list === 'users' ? '/users' : resumesPath(context);
 	const credential = await readCredential(context);
-	const request = { method: 'GET', path, write: false, retries: 0, file: false } as const;
-	const http = { timeout: TIMEOUT };
-	const { body } = await requestJson({ context }, { ...request, credential, http });
+	const request = { method: 'GET', path, retries: 0, http: { timeout: TIMEOUT } } as const;
+	const { body } = await requestJson({ context }, { ...request, credential });
 	const found = lookForList(body, { name: list });
 	if ('problem' in found) throw new Failure('picker.noList', { list, names: shownNames(body) });
 	const { records } = found;

@@ -41,7 +41,7 @@ export interface WriteOperation extends OperationParts {
 	 * Returns why a response with the status "success" does not confirm the write; undefined if it does.
 	 * @param sent the request's body
 	 */
-	whyUnconfirmed?(body: JsonBody, sent: IDataObject): string | undefined;
+	whyUnconfirmed?(body: JsonBody, sent?: IDataObject): string | undefined;
 }
 
 /** Parts of a write that only its operation reads; `readWriteCall` reads all others. */

@@ -1,4 +1,4 @@
-import type { IDataObject, IHttpRequestOptions, INode } from 'n8n-workflow';
+import type { IHttpRequestOptions, INode } from 'n8n-workflow';
 
 import type { Credential } from '../../shared/credential';
 import { Failure } from '../../shared/failure';
@@ -41,8 +41,6 @@ export interface ReadCall {
 export interface WriteCall {
 	request: HttpRequest;
 	output: RecordOutput;
-	/** The request's body before it became JSON. */
-	body: IDataObject;
 	/** Return what would be sent instead of sending it. */
 	preview: boolean;
 	purchase?: Purchase;
@@ -73,7 +71,7 @@ export async function readCall(run: Run, index: number): Promise<ReadCall> {
 	const query = parameters.query();
 	const output = new OUTPUTS[operation.write ? 'record' : operation.returns](parameters, operation);
 	const retries = parameters.count('options.retries');
-	const request = { method: operation.method, query, write: false, retries };
+	const request = { method: operation.method, query, retries };
 	return { output, request: await complete(run, index, place, request) };
 }
 
@@ -86,12 +84,9 @@ export async function readWriteCall(run: Run<WriteOperation>, index: number): Pr
 	const { method = operation.method, body, preview = false, purchase } = operation.read(parameters);
 	const sendOnceKey = parameters.sendOnceKey();
 	const output = new RecordOutput(parameters, operation);
-	const json = body && JSON.stringify(body);
-	const request = { method, query, body: json, write: true, retries: WRITE_RETRIES };
-	return {
-		...{ output, body: body ?? {}, preview, purchase, sendOnceKey },
-		request: await complete(run, index, place, request),
-	};
+	const parts = { method, query, body, write: true, retries: WRITE_RETRIES };
+	const request = await complete(run, index, place, parts);
+	return { request, output, preview, purchase, sendOnceKey };
 }
 
 /** The value for the `:name` in a path of the specification (§4): percent-encoded, or a user to look up. */
@@ -126,8 +121,7 @@ async function complete(
 	const http = toHttpSettings(readParameter('requestOptions', index, {}) as RequestOptions);
 	const credential = await credentials.read(index);
 	refuseProxyElsewhere(credential.baseUrl, http);
-	const file = !operation.write && operation.returns === 'file';
-	const common = { ...parts, credential, http, file };
+	const common = { ...parts, credential, http };
 	const value = typeof place === 'object' ? await users.findId(place, common) : (place ?? '');
 	return { ...common, path: operation.path.replace(/:\w+/, () => value) };
 }

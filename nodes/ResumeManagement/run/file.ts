@@ -55,7 +55,7 @@ export class FileOutput {
 	}
 
 	private async find(sender: Sender, request: HttpRequest): Promise<FoundFile> {
-		const response = await send(sender, request);
+		const response = await send(sender, { ...request, file: true });
 		const { statusCode, headers, secrets, url } = response;
 		const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
 		if (isRedirect && headers.location) {

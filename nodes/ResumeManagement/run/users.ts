@@ -44,14 +44,12 @@ export class Users {
 	}
 
 	private async read({ path, pagination }: UserByEmail, settings: Settings): Promise<Directory> {
-		const request = { ...REQUEST, ...settings };
-		const { records, hint } = await readList(this.sender, request, {
-			...LIST,
-			path,
-			pagination,
-		}).catch((error: unknown) => {
-			throw error instanceof Failure ? listFailure(error) : error;
-		});
+		// The specification's §4.2.
+		const request = { method: 'GET', path: '/users', ...settings } as const;
+		const place = { ...LIST, path, pagination };
+		const { records, hint } = await readList(this.sender, request, place).catch((error: unknown) =>
+			Promise.reject(error instanceof Failure ? listFailure(error) : error),
+		);
 		if (hint) this.hint(hint);
 		const ids: Directory['ids'] = new Map();
 		for (const user of records) {
@@ -63,9 +61,6 @@ export class Users {
 		return { userCount: records.length, ids };
 	}
 }
-
-/** The request for the list of users (§4.2). */
-const REQUEST = { method: 'GET', path: '/users', write: false, file: false } as const;
 
 /** Settings for reading the list of users. */
 const LIST = {
@@ -93,6 +88,6 @@ function onlyId({ userCount, ids }: Directory, email: string): string {
 /** Returns a failure of reading the list as the item's. */
 function listFailure({ message, advice, facts }: Failure): Failure {
 	const { code, httpStatus, details } = facts;
-	const own = { code, httpStatus, details };
-	return new Failure('user.listUnreadable', { reason: message, advice }, own);
+	const values = { reason: message, advice };
+	return new Failure('user.listUnreadable', values, { code, httpStatus, details });
 }

@@ -57,19 +57,18 @@ export async function writeItem(
  * @throws Failure
  */
 async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<WriteResult> {
-	const { request, output, body, sendOnceKey } = call;
-	const { method, path, query, credential } = request;
+	const { request, output, sendOnceKey } = call;
+	const { method, path, query, body, credential } = request;
 	if (call.preview) {
 		if (sendOnceKey) await run.claims.checkRows();
-		const hasBody = request.body !== undefined;
-		const preview = { preview: true, method, path, ...(hasBody && { body }) };
+		const preview = { preview: true, method, path, ...(body && { body }) };
 		return report(hideSecrets(preview, credential.secrets));
 	}
 	return await write.send(async () => {
 		const send = async () => ({ output, body: await requestConfirmed(run, call) });
 		if (!sendOnceKey) return await send();
 		const { baseUrl, account } = credential;
-		const own = [baseUrl, account, run.operation.path, method, path, query, request.body ?? ''];
+		const own = [baseUrl, account, run.operation.path, method, path, query, body];
 		const sent = await run.claims.sendOnce(sendOnceKey, own, send);
 		return sent ?? report({ alreadySent: true, sendOnceKey, outcome: 'succeeded' });
 	});
@@ -82,10 +81,10 @@ async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<Wr
  */
 async function requestConfirmed(
 	{ sender, operation }: WriteRun,
-	{ request, body: sent }: WriteCall,
+	{ request }: WriteCall,
 ): Promise<JsonBody> {
 	const { body } = await requestJson(sender, request);
-	const reason = whyNoSuccess(body) ?? operation.whyUnconfirmed?.(body, sent);
+	const reason = whyNoSuccess(body) ?? operation.whyUnconfirmed?.(body, request.body);
 	if (reason === undefined) return body;
 	const details = `The response has the properties: ${shownNames(body)}.`;
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: 200, details });

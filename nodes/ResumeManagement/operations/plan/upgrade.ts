@@ -116,11 +116,11 @@ export const upgrade: WriteOperation = {
 			purchase: { id: JSON.stringify([preview, normalizeEmail(email), planId]), mayRepeat },
 		};
 	},
-	whyUnconfirmed: (body, { planId }) => {
+	whyUnconfirmed: (body, sent) => {
 		const { data } = body as IDataObject;
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).
-		if (exactString(data.plan_id) === planId) return undefined;
+		if ((exactString(data.plan_id) ?? '') === sent?.planId) return undefined;
 		return 'its subscription is not of the requested plan';
 	},
 };
