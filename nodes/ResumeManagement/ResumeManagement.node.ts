@@ -125,17 +125,6 @@ export class ResumeManagement implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'resumeManagementApi', required: true }],
-		// n8n's editor evaluates them with the node's parameters and input alone (`getNodeHints` in its useNodeHelpers.ts).
-		// A run adds hints about settings and responses.
-		hints: [
-			{
-				message:
-					'More than 1,000 items come in, and each is one request. Set On Error in Settings to Continue, so that a failed item does not lose the results of the others. Or process the items in batches with a Loop Over Items node.',
-				displayCondition: '={{ $input.all().length > 1000 }}',
-				whenToDisplay: 'beforeExecution',
-				location: 'outputPane',
-			},
-		],
 		requestDefaults: { baseURL: '={{ $credentials.baseUrl }}' },
 		properties,
 	};

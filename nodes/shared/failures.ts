@@ -267,10 +267,6 @@ export const FAILURES = {
 	'file.none': ['The response has no file', SET_FILE_PATH],
 	'file.several': ['The response has more than one file', SET_FILE_PATH],
 	'file.notAtPath': ["The response has no file at '{path}'", SET_FILE_PATH],
-	'file.partial': [
-		'Only a part of the file was sent (HTTP 206)',
-		'The node asked for all of it. Try again later. If this keeps happening, ask your account manager.',
-	],
 	'file.isText': [
 		'Text was received from {host} in place of a file',
 		'Text is a file only if it is sent as an attachment, or if File Path in Options leads to it. Ask your account manager.',

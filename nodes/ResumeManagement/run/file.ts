@@ -125,10 +125,6 @@ async function open(
 	mayBeText: boolean,
 ): Promise<{ file: Readable | Buffer } | { text: HttpResponse }> {
 	const { statusCode, headers, body } = response;
-	if (statusCode === 206) {
-		discard(response);
-		throw new Failure('file.partial', {}, { httpStatus: statusCode });
-	}
 	if (statusCode !== 200) return { text: response };
 	const { start, whole } = await peek(response);
 	const text = { ...response, body: whole };
