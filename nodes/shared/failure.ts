@@ -120,8 +120,7 @@ export function toNodeError(node: INode, error: unknown, itemIndex?: number): Er
 	if (!failure.facts.isSetting) return toNodeApiError(node, failure, itemIndex);
 	const { id, description } = failure;
 	// As in n8n's own errors.
-	const item = itemIndex === undefined ? '' : ` [item ${itemIndex}]`;
-	const message = failure.message + item;
+	const message = failure.message + (itemIndex === undefined ? '' : ` [item ${itemIndex}]`);
 	const nodeError = new NodeOperationError(node, message, { itemIndex, description });
 	nodeError.context.failureId = id;
 	return nodeError;

@@ -41,7 +41,6 @@ export interface ReadCall {
 	output: RecordOutput | ListOutput | FileOutput;
 }
 
-/** An item's write. */
 export interface WriteCall {
 	request: HttpRequest;
 	output: RecordOutput;

@@ -104,17 +104,16 @@ export class Journal {
 	/**
 	 * Runs tasks one at a time, first in, first out.
 	 * @param stops if a failure of this write stops all others until it succeeds in another attempt
-	 * @param task prepares and sends the write
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */
-	async enqueue<T>(write: Write, stops: boolean, task: (write: Write) => Promise<T>): Promise<T> {
+	async enqueue<T>(write: Write, stops: boolean, task: () => Promise<T>): Promise<T> {
 		const result = this.lastTask.then(async () => {
 			const { stopped } = this;
 			if (!this.isGuarded) throw new Failure('write.unguarded');
 			if (stopped && stopped.by !== write && !write.isFinal) {
 				throw new Failure('write.stopped', { reason: stopped.reason });
 			}
-			const value = await task(write);
+			const value = await task();
 			if (stopped?.by === write) this.stopped = undefined;
 			return value;
 		});

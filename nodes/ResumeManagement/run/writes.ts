@@ -17,7 +17,6 @@ import { parametersOf, readWriteCall, type Run, type WriteCall } from './call';
 import { Claims } from './claims';
 import { type Journal, journalOf, type Write, type WriteResult } from './journal';
 
-/** A run of a write. */
 export interface WriteRun extends Run<WriteOperation> {
 	journal: Journal;
 	claims: Claims;
