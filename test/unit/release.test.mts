@@ -64,7 +64,7 @@ test('a release tests the package, and pushes a commit and a tag with version an
 
 test.each([
 	['nothing to release', 'no entry', 'echo tests', ''],
-	['a failing test', '\n> false\n', 'false', ''],
+	['a failing test', 'Command failed', 'false', ''],
 	[
 		'an outdated page',
 		'README.md:1: Not yet: it is not on npm yet',
@@ -76,7 +76,8 @@ test.each([
 	const file = JSON.parse(git('show', 'HEAD:package.json')) as typeof manifest;
 	write('package.json', JSON.stringify({ ...file, scripts: { ...file.scripts, test: tests } }));
 	write('README.md', readme);
-	if (reason !== 'no entry') write('CHANGELOG.md', changelog('- More news.', '## [1.3.0] - 2026-01-01', '- News.', ''));
+	if (reason !== 'no entry')
+		write('CHANGELOG.md', changelog('- More news.', '## [1.3.0] - 2026-01-01', '- News.', ''));
 	git('commit', '--quiet', '--all', '--allow-empty', '--message=test: prepared');
 	const before = [refs(), git('rev-parse', 'HEAD'), git('tag')];
 	expect(() => npmRun('release', '--', 'patch')).toThrow(reason);
