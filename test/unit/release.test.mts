@@ -65,12 +65,7 @@ test('a release tests the package, and pushes a commit and a tag with version an
 test.each([
 	['nothing to release', 'no entry', 'echo tests', ''],
 	['a failing test', 'Command failed', 'false', ''],
-	[
-		'an outdated page',
-		'README.md:1: Not yet: it is not on npm yet',
-		'echo tests',
-		'Not yet: it is not on npm yet',
-	],
+	['an outdated page', 'README.md:1: It is', 'echo tests', 'It is not on npm yet.'],
 	['an unknown version', 'README.md:1: n8n-nodes', 'echo tests', `${manifest.name}@1.3.2`],
 ])('with %s, a release changes nothing', (_, reason, tests, readme) => {
 	const file = JSON.parse(git('show', 'HEAD:package.json')) as typeof manifest;
