@@ -40,7 +40,7 @@ async function checkPages(changelog: string, released: string): Promise<void> {
 			}
 		}
 	}
-	assert.equal(wrong.length, 0, `Change these lines before ${released}:\n${wrong.join('\n')}`);
+	assert.ok(wrong.length === 0, `Change these lines before ${released}:\n${wrong.join('\n')}`);
 }
 
 const { version } = manifest;
