@@ -56,11 +56,11 @@ const DOCUMENTED = ['service', 'write', 'key', 'network'];
 function readCodes(): Map<string, string> {
 	const document = readFileSync(join(projectRoot, 'openapi', 'partner-api.yaml'), 'utf8');
 	const { judge } = requireBuilt('ResumeManagement/http/judge') as {
-		judge(response: { statusCode: number; body: object }): unknown;
+		judge(response: { statusCode: number; headers: object; body: object }): unknown;
 	};
 	const idOf = (errorCode: string): string => {
 		try {
-			judge({ statusCode: 200, body: { status: 'error', errorCode } });
+			judge({ statusCode: 200, headers: {}, body: { status: 'error', errorCode } });
 		} catch (failure) {
 			return (failure as { id: string }).id;
 		}
