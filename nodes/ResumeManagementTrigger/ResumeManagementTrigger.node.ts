@@ -83,7 +83,8 @@ export class ResumeManagementTrigger implements INodeType {
 		} catch (error) {
 			if (error instanceof Failure) return refuse(this, 500, 'misconfigured', `${error.message}.`);
 			// Any other error may hold a secret.
-			return refuse(this, 500, 'internal-error', 'n8n could not read the request.');
+			const sentence = 'n8n could not read the request or the credential.';
+			return refuse(this, 500, 'internal-error', sentence);
 		}
 	}
 }

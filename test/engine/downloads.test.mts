@@ -14,7 +14,7 @@ const MEGABYTE = 1024 * 1024;
 const NO_FILE = "The file's host sent no file (HTTP 500)";
 const textFrom = (host: string) => `Text was received from ${host} in place of a file`;
 const TEXT = textFrom('the service');
-const PAGE = 'A web page was received in place of a file';
+const PAGE = 'The response is a web page';
 const HOSTED_TEXT = textFrom("the file's host");
 
 /** A whole response, or what is done with the socket. */

@@ -43,12 +43,23 @@ const field = (value: string) => ({ ...getToken, ...bodyField('v', value) });
 const UNDECIDED = ['={{ $json.no }}', '={{ "false" }}', '={{ null }}', '={{ 0 }}', '={{ "" }}'];
 const OWN_EMAIL = { ...getToken, email: 'a@example.com', ...bodyField('email', 'b@example.com') };
 
+const FORGOTTEN = ' {{ $json.paymentId }}';
+/** Data that hold an expression, such as what a forgotten one has written before. */
+const BY_ITEM = '={{ "{" + "{ $json.id }" + "}" }}';
+
 const REFUSED: Record<string, INodeParameters[]> = {
 	"'User' is empty": ['={{ "" }}', ' '].map(userGet),
-	"'User' is not an ID": ['.', '..', 'u1\n', '\ud800'].map(userGet),
+	"'User' is not an ID": ['.', '..', 'u\n1', '\ud800'].map(userGet),
 	"'User' holds a number that JavaScript rounds": [userGet(lost)],
 	"'Resume' is empty": [{ ...download, resumeId: byId('={{ "" }}') }],
 	"'Put Output File in Field' is empty": [{ ...download, binaryPropertyName: '={{ " " }}' }],
+	"'User' has an expression that n8n did not evaluate": [userGet(FORGOTTEN), userGet(BY_ITEM)],
+	"'Email' has an expression that n8n did not evaluate": [{ ...upgrade, email: FORGOTTEN }],
+	"'Plan ID' has an expression that n8n did not evaluate": [{ ...upgrade, planId: FORGOTTEN }],
+	"'AI Token ID' has an expression that n8n did not evaluate": [
+		{ ...upgrade, aiTokenId: FORGOTTEN },
+	],
+	"'Send Once Key' has an expression that n8n did not evaluate": [keyed(FORGOTTEN)],
 	"'Email' is not an email address": [
 		...['nathan', 'a@b@c', '  '].map((email) => ({ ...upgrade, email })),
 		{ ...getToken, email: '={{ $json.missing }}' },

@@ -178,7 +178,7 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 		},
 		credential: {
 			baseUrl: service.baseUrl(`account-${execution.address}`, tls !== 'none'),
-			privateKey: `private-key-${execution.privateKey}`,
+			privateKey: `private-key-${execution.credential}${execution.rotated ? '-rotated' : ''}`,
 		},
 		items: items.map((item, index) => valuesOf(execution, item, index)),
 		node: {
@@ -186,6 +186,7 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 			// After a stop, the agent would call no other tool.
 			...(entry === 'toolNode' && settings.onError === 'stopWorkflow' && { onError: undefined }),
 			...{ id: `node-${execution.node}`, waitBetweenTries: 1 },
+			credentials: { resumeManagementApi: { id: `${execution.credential}`, name: 'Test' } },
 		},
 		byExecute: entry === 'execute',
 		failingCredentialReads: execution.failingCredentialReads,
@@ -213,8 +214,8 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 	}));
 }
 
-function writeOf({ writing, address, privateKey }: Execution, item: Item): string {
-	const account = `account-${address} Bearer private-key-${privateKey}`;
+function writeOf({ writing, address, credential }: Execution, item: Item): string {
+	const account = `account-${address} Bearer private-key-${credential}`;
 	return identify({ writing, account, name: nameOf(item), content: item.content });
 }
 
@@ -336,7 +337,8 @@ async function playAndAssert(given: Script): Promise<Played[]> {
 describe('what has billed twice, or been reported wrongly', () => {
 	const item: Item = { person: 0, content: 'pro', key: 0, previews: false, throws: false };
 	const usual: Execution = {
-		...{ writing: 'upgrade', entry: 'run', address: 0, privateKey: 0, node: 0, items: [item] },
+		...{ writing: 'upgrade', entry: 'run', address: 0, credential: 0, node: 0, items: [item] },
+		rotated: false,
 		settings: { onError: 'stopWorkflow', retryOnFail: true, maxTries: 5 },
 		...{ keyed: false, allowsRepeated: false, failingCredentialReads: [], overlaps: false },
 		...{ reactions: [], lists: [], connections: [], cancelAt: undefined },

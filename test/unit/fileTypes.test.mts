@@ -1,4 +1,4 @@
-import { isText, locateFile, readMimeType } from '../../nodes/ResumeManagement/output/file.ts';
+import { isText, locateFile, readMimeType } from '../../nodes/ResumeManagement/output/files.ts';
 import type { Failure } from '../../nodes/shared/failure.ts';
 
 /** Signs that a response is a file and not text, and the place of a file in a JSON body. */

@@ -4,7 +4,7 @@ import {
 	readDisposition,
 	readMimeType,
 	safeFileName,
-} from '../../nodes/ResumeManagement/output/file.ts';
+} from '../../nodes/ResumeManagement/output/files.ts';
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson } from '../../nodes/shared/json.ts';
 import { valuesNamed } from '../../nodes/shared/names.ts';
@@ -63,9 +63,10 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 	]),
 	safeFileName: ['', 'a', 'a.'].map((head) => (text) => safeFileName(`${head}${text}.pdf`)),
 	judge: [
-		(text) => thrown(() => judge({ statusCode: 400, body: text })),
-		(text) => thrown(() => judge({ statusCode: 200, body: envelope(`error code:${text}`) })),
-		(text) => thrown(() => judge({ statusCode: 200, body: envelope('E', text) })),
+		(text) => thrown(() => judge({ statusCode: 400, headers: {}, body: text })),
+		(text) =>
+			thrown(() => judge({ statusCode: 200, headers: {}, body: envelope(`error code:${text}`) })),
+		(text) => thrown(() => judge({ statusCode: 200, headers: {}, body: envelope('E', text) })),
 	],
 	locateFile: [
 		...['', 'http://', 'A'.repeat(200)].flatMap((head) => [

@@ -4,14 +4,13 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
+import { readCredential } from '../../shared/credential';
 import { Failure, toNodeApiError, toNodeError } from '../../shared/failure';
 import { EMAIL, GIVEN_NAMES, idNames, NAMES, shownNames } from '../../shared/names';
 import { ParameterReader } from '../../shared/parameters';
 import { requestJson } from '../http/response';
-import { readCredential } from '../http/credential';
 import { resumeId } from '../operations/fields';
-import { lookForList } from '../output/list';
-import { idOf, stringsNamed } from '../output/records';
+import { idOf, lookForList, stringsNamed } from '../output/lists';
 
 /** Name of a list to pick from. */
 type PickerList = 'users' | 'resumes';
@@ -68,9 +67,8 @@ async function findOptions(
 ): Promise<INodeListSearchItems[]> {
 	const path = list === 'users' ? '/users' : resumesPath(context);
 	const credential = await readCredential(context);
-	const http = { timeout: TIMEOUT };
-	const request = { method: 'GET', path, write: false, retries: 0, file: false, http } as const;
-	const { body } = await requestJson({ context }, credential, request);
+	const request = { method: 'GET', path, retries: 0, http: { timeout: TIMEOUT } } as const;
+	const { body } = await requestJson({ context }, { ...request, credential });
 	const found = lookForList(body, { name: list });
 	if ('problem' in found) throw new Failure('picker.noList', { list, names: shownNames(body) });
 	const { records } = found;

@@ -1,8 +1,8 @@
-import type { Operation } from '../operation';
+import type { WriteOperation } from '../operation';
 import { getToken } from './getToken';
 
 /** The same capability as Get Token, at another address; the specification does not show its method (§4.2). */
-export const connect: Operation = {
+export const connect: WriteOperation = {
 	...getToken,
 	value: 'connect',
 	name: 'Connect',
