@@ -78,10 +78,7 @@ function operationOption(operation: Operation): INodePropertyOptions {
 	};
 }
 
-/**
- * Runs the operation of the node's saved settings. An expression or a model can't choose one: n8n keeps only the fields of
- * the saved operation.
- */
+/** Runs the saved operation. No expression and no model can choose another: n8n keeps only the fields of the saved one. */
 async function runAsSingle(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const { resource, operation } = this.getNode().parameters;
 	const known = resources

@@ -40,10 +40,7 @@ export async function readSettings(context: Context): Promise<Settings> {
 	return { ...settings, ...(await readSecrets(context, settings)) };
 }
 
-/**
- * Webhook secrets that each verification can use. Headers have no character set, so only ASCII arrives unchanged. The
- * key of an HMAC can be any text.
- */
+/** Webhook secrets by verification: headers have no character set, so only ASCII arrives unchanged. */
 const USABLE = {
 	header: /^[ -~]+$/,
 	hmac: /./s,

@@ -5,10 +5,7 @@ import { FAILURES } from './failures';
 
 export type FailureId = keyof typeof FAILURES;
 
-/**
- * What became of a write: confirmed by the service; provably not carried out; not carried out, and a person has to act
- * before it is sent again; or anything else.
- */
+/** What became of a write: confirmed, provably not carried out, the same and on hold for a person, or anything else. */
 export type Outcome = 'applied' | 'refused' | 'held' | 'unknown';
 
 /** Facts about a failed item. The defaults are the safe ones. */

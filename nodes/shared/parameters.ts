@@ -4,9 +4,7 @@ import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { exactString, isObject, isPlain, parseJson, throughJson } from './json';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
-export interface ReadOptions {
-	rawExpressions?: boolean;
-}
+export type ReadOptions = { rawExpressions?: boolean };
 
 /** Reads a node parameter of one item: n8n's `getNodeParameter`. */
 type ReadParameter = (name: string, fallback?: unknown, options?: ReadOptions) => unknown;
@@ -85,10 +83,7 @@ export class ParameterReader {
 		return mode === 'email' ? { email: this.toEmail(name, value) } : this.toId(name, value);
 	}
 
-	/**
-	 * Reads an email address, trimmed.
-	 * @param optional if the user may leave the field empty, which gives ''
-	 */
+	/** Reads an email address, trimmed. @param optional if the field may be empty, which gives '' */
 	email(name: string, { optional = false } = {}): string {
 		return optional && this.isLeftEmpty(name) ? '' : this.toEmail(name, this.read(name));
 	}

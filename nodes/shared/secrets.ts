@@ -41,10 +41,7 @@ function spellingsOf(secret: string): string[] {
 	];
 }
 
-/**
- * Characters that libraries write as `\u00xx` in JSON: .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all
- * of them.
- */
+/** Characters written as `\u00xx` in JSON by .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all of them. */
 const ESCAPED_IN_JSON = [/\\"|[&'+<>`]/g, /[&'<=>]/g, /[&<>]/g, /\\"|[&'+/<=>`]/g];
 
 function jsonOf(secret: string): string[] {
@@ -86,10 +83,7 @@ function percentEncodingsOf(text: string): string[] {
 	return [...encodings, ...encodings.map(lowerCase)];
 }
 
-/**
- * Encodes a secret at each of the three offsets that it can have in a longer text, without the characters at both ends
- * that also depend on its neighbours.
- */
+/** Encodes a secret at each of the three offsets in a longer text, without the ends that depend on its neighbours. */
 function base64Of(bytes: Buffer, encoding: 'base64' | 'base64url'): string[] {
 	return [0, 1, 2].map((offset) => {
 		const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString(encoding);
@@ -101,10 +95,7 @@ export function holdsSecret(text: string | Buffer, secrets: Secrets): boolean {
 	return secrets.some((secret) => text.includes(secret));
 }
 
-/**
- * Replaces the secrets in all strings, numbers and property names of a value. Cut strings only afterwards: a part of a
- * secret is not found.
- */
+/** Replaces secrets in all strings, numbers and names. Cut strings only afterwards: a part of a secret is not found. */
 export function hideSecrets<T>(value: T, secrets: Secrets): T {
 	const strings: string[] = [];
 	collectStrings(value, strings);

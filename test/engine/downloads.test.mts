@@ -285,9 +285,10 @@ const FRAMES: Record<string, (body: Buffer) => RawResponse> = {
 	truncated: (body) => ok({ ...ATTACHED, 'Content-Length': `${body.length + 1}` }, body),
 };
 /** Files, and texts that are files if they are attached. */
+// prettier-ignore
 const BODIES = [
-	...['%PDF-1.7', 'PK\x03\x04', 'Ann Doe, {engineer}', '"x"', '\0<html>', `${' '.repeat(3_000)}%`],
-	...['<html>Expired</html>', '{"a":1}', '[1]', '{\\rtf1 Ann}', '\ufeff \r\n<html>'],
+	'%PDF-1.7', 'PK\x03\x04', 'Ann Doe, {engineer}', '"x"', '\0<html>', `${' '.repeat(3_000)}%`,
+	'<html>Expired</html>', '{"a":1}', '[1]', '{\\rtf1 Ann}', '\ufeff \r\n<html>',
 ];
 
 test.each(Object.keys(FRAMES))('a file that comes %s is stored, or an error', async (frame) => {

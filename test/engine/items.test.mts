@@ -49,7 +49,11 @@ test.each<object>([
 });
 
 const RECORD = {
-	...{ id: 7, error: 'none', 'plan.code': 'p', 'a.b': { c: 1, d: 2 }, tags: [{ name: 'a' }] },
+	id: 7,
+	error: 'none',
+	'plan.code': 'p',
+	'a.b': { c: 1, d: 2 },
+	tags: [{ name: 'a' }],
 	plan: { name: 'pro', price: 1, limits: { users: 3, seats: 4 } },
 	...(JSON.parse('{ "__proto__": { "id": 1, "name": 2 } }') as object),
 };

@@ -162,7 +162,8 @@ async function read(one: Service, by: Settings) {
 		}),
 	};
 	const { error, items, hints } = await run({
-		...{ resource: 'user', operation: 'getAll' },
+		resource: 'user',
+		operation: 'getAll',
 		...(by.limit > 0 ? { limit: by.limit } : { returnAll: true }),
 		options: {
 			retries: 0,

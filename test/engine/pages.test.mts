@@ -129,7 +129,8 @@ const all = (total: number, ...hidden: number[]) =>
 const numbered =
 	(total: number, signs = (_: number): object => ({})): Service =>
 	(query) => ({
-		...{ status: 'success', data: rows(Number(query.page) * 10 - 10, total) },
+		status: 'success',
+		data: rows(Number(query.page) * 10 - 10, total),
 		...signs(Number(query.page)),
 	});
 
@@ -155,7 +156,8 @@ const lastForEver: Service = (query) => rows(Math.min(Number(query.page), 3) * 1
 const edges =
 	(sign: object): Service =>
 	({ after = 0 }) => ({
-		...{ data: rows(Number(after), 15), meta: { next: Number(after) + 10 } },
+		data: rows(Number(after), 15),
+		meta: { next: Number(after) + 10 },
 		...(Number(after) > 0 && sign),
 	});
 
@@ -199,7 +201,8 @@ const noList = (path: string) => `The response has no list at '${path}'.*Set Ite
 const wrongCursor = { ...cursor, cursorPath: 'meta' };
 
 const shuffled: Service = (query) => ({
-	...{ users: query.page === '1' ? users : users.toReversed(), has_more: true },
+	users: query.page === '1' ? users : users.toReversed(),
+	has_more: true,
 });
 const stuck: Service = (_, request) => ({ items: rows(request * 10, 99), meta: { next: 'c' } });
 const equal: Service = (query) => [{ name: 'Ann' }, { name: query.page }];

@@ -137,9 +137,10 @@ test('a preview does not show a secret', async () => {
 });
 
 /** Properties that the service may add, under names that could be mistaken. */
+// prettier-ignore
 const ADDED = {
-	...{ message: 'm', errors: [], code: 1, success: false, state: 'error', url: 'x', type: 7 },
-	...{ meta: { page: 1 }, items: ['a'], results: [{ id: 9 }], details: { data: { id: 9 } } },
+	message: 'm', errors: [], code: 1, success: false, state: 'error', url: 'x', type: 7,
+	meta: { page: 1 }, items: ['a'], results: [{ id: 9 }], details: { data: { id: 9 } },
 };
 const USERS = [
 	{ ...ADDED, id: 1 },

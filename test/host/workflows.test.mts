@@ -86,7 +86,10 @@ const setModel = async (file: string) =>
 
 const setMail = async (file: string) =>
 	await setCredential(file, 'smtp', {
-		...{ host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true },
+		host: '127.0.0.1',
+		port: mail.port,
+		secure: false,
+		disableStartTls: true,
 	});
 
 async function activate(file: string): Promise<void> {

@@ -22,17 +22,18 @@ const requestPaths = operations.map(({ request }) => request.replace(/.* /, ''))
 const fileNames = new Set(find('**/*', '.github/**/*').map((path) => basename(path)));
 
 /** Labels of n8n that the pages mention. */
+// prettier-ignore
 const n8nLabels = [
-	...['Authentication', 'Predefined Credential Type', 'Credential Type'],
+	'Authentication', 'Predefined Credential Type', 'Credential Type',
 	// Fields that n8n adds to a credential (n8n-workflow/src/credential-domain-restrictions.ts).
-	...['Allowed HTTP Request Domains', 'Specific Domains', 'None'],
+	'Allowed HTTP Request Domains', 'Specific Domains', 'None',
 	// Request Options, which n8n adds to declarative nodes (n8n-core/src/nodes-loader/constants.ts).
-	...['Batching', 'Proxy', 'Timeout'],
+	'Batching', 'Proxy', 'Timeout',
 	// The Remove Duplicates and Loop Over Items nodes, and the list of executions.
-	...['Remove Items Processed in Previous Executions', 'Value Is New'],
-	...['Batch Size', 'Custom API Call', 'Retry execution', 'Error', 'Queued', 'Success'],
+	'Remove Items Processed in Previous Executions', 'Value Is New',
+	'Batch Size', 'Custom API Call', 'Retry execution', 'Error', 'Queued', 'Success',
 	// A heading of Keep a Changelog, and the convention itself in CONTRIBUTING.md.
-	...['Security', 'italics'],
+	'Security', 'italics',
 ];
 
 /** What ships, and what `npm start` offers beside it. A name in a test alone is no proof. */
@@ -130,7 +131,10 @@ const stated = [
 	`within ${seconds(numberIn(deliveries, 'TIMEOUT_IN_MS = '))}s`,
 	`after ${seconds(numberIn('sandbox/server.mts', 'deliveryBackoffMs = '))}`,
 	`After ${numberIn(deliveries, 'MAX_ATTEMPTS = ')} attempts`,
-	...['3.2 GB of disk space', '1 GB in the clone', '68 to 79 seconds', 'by 2.4 GB, and by 40 MB'],
+	'3.2 GB of disk space',
+	'1 GB in the clone',
+	'68 to 79 seconds',
+	'by 2.4 GB, and by 40 MB',
 ];
 
 const MEASURED = ['docs/scaling.md', 'bench/README.md'];

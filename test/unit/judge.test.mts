@@ -53,7 +53,7 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[200, '', 'The service sent an empty response'],
 	[403, XML, `${KEY_REFUSED} (HTTP 403)`, REFUSED],
 	[200, `<?xml version="1.0"?>${XML}`, 'The response is not JSON'],
-])('HTTP %d with %j is an error', (statusCode, body, message, ...[facts]) => {
+])('HTTP %d with %j is an error', (statusCode, body, message, facts = {}) => {
 	let failure: unknown;
 	try {
 		judge({ statusCode, headers: {}, body });

@@ -19,7 +19,9 @@ test('the package has only code and assets, is smaller than 64 kB, and needs no 
 	];
 	const compiled = find('{nodes,credentials}/**/*.ts');
 	const expected = [
-		...['README.md', 'LICENSE.md', 'package.json'],
+		'README.md',
+		'LICENSE.md',
+		'package.json',
 		...compiled.map((file) => `dist/${file.replace(/ts$/, 'js')}`),
 		...find(...assetFiles).map((file) => `dist/${file}`),
 	];

@@ -9,10 +9,7 @@ const FIRST_PAUSE = 500;
 /** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
 const LONGEST_PAUSE = 60_000;
 
-/**
- * Repeats an attempt until it succeeds, must not be repeated, or was the last.
- * @throws Failure of the last attempt
- */
+/** Repeats an attempt until it succeeds, must not be repeated, or was the last. @throws Failure of the last attempt */
 export async function withRetries<T>(
 	{ retries, write = false }: Pick<HttpRequest, 'retries' | 'write'>,
 	cancelled: AbortSignal | undefined,

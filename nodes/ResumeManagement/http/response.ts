@@ -1,4 +1,4 @@
-import { type IDataObject, sleep } from 'n8n-workflow';
+import { sleep } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
@@ -15,15 +15,9 @@ const LONGEST_BODY = 16 * 1024 * 1024;
 const LONGEST_ERROR = 64 * 1024;
 
 /** A successful response. */
-export interface JsonResponse {
-	headers: IDataObject;
-	body: JsonBody;
-}
+export type JsonResponse = Pick<ParsedResponse, 'headers'> & { body: JsonBody };
 
-/**
- * Sends a request, with retries, and returns its response if that is a success.
- * @throws Failure
- */
+/** Sends a request, with retries, and returns its response if that is a success. @throws Failure */
 export async function requestJson(sender: Sender, request: HttpRequest): Promise<JsonResponse> {
 	return await withRetries(request, sender.cancelled, async () => {
 		const response = await readJson(await send(sender, request));
@@ -31,10 +25,7 @@ export async function requestJson(sender: Sender, request: HttpRequest): Promise
 	});
 }
 
-/**
- * Reads and parses a response, and hides the secrets in it.
- * @throws Failure
- */
+/** Reads and parses a response, and hides the secrets in it. @throws Failure */
 export async function readJson(response: HttpResponse): Promise<ParsedResponse> {
 	const { statusCode, headers, secrets } = response;
 	const isOk = statusCode === 200;

@@ -109,10 +109,7 @@ export async function send(
 	return { ...(await begin(request, clock, SERVICE)), url, host: SERVICE, secrets, clock };
 }
 
-/**
- * Requests a file from the host behind a link, which never gets the private key.
- * @throws Failure if no response began
- */
+/** Requests a file from the host behind a link, which never gets the private key. @throws Failure if no response began */
 export async function requestLink(
 	{ context, cancelled }: Sender,
 	{ credential, http }: HttpRequest,
@@ -163,10 +160,7 @@ function startClock(milliseconds: number, cancelled?: AbortSignal): Clock {
 	return { milliseconds, abort, signal, stop: limitTime(abort, milliseconds) };
 }
 
-/**
- * Ends a request after so many milliseconds.
- * @returns a function that stops the clock
- */
+/** Ends a request after so many milliseconds. @returns a function that stops the clock */
 export function limitTime(abort: AbortController, milliseconds: number): () => void {
 	const limit = AbortSignal.timeout(milliseconds);
 	const end = () => abort.abort(limit.reason);
@@ -181,10 +175,7 @@ const STREAMED = {
 	ignoreHttpStatusErrors: true,
 } as const;
 
-/**
- * Headers for files: n8n's client treats a truncated compressed body as complete (`finishFlush` in
- * lib/adapters/http.js of axios).
- */
+/** n8n's client treats a truncated compressed body as complete (`finishFlush` in lib/adapters/http.js of axios). */
 const UNPACKED = { 'Accept-Encoding': 'identity' };
 
 /** Ends a request whose body is not needed. */
@@ -197,10 +188,7 @@ export function discard({ body, clock }: HttpResponse): void {
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/**
- * Refuses a proxy on another machine, which could read the key of a request without TLS.
- * @throws Failure
- */
+/** Refuses a proxy on another machine, which could read the key of a request without TLS. @throws Failure */
 export function refuseProxyElsewhere(baseUrl: string, { proxy }: HttpSettings): void {
 	const isElsewhere = typeof proxy === 'object' && !LOOPBACK.test(proxy.host);
 	if (!isElsewhere || !baseUrl.startsWith('http:')) return;

@@ -24,40 +24,30 @@ const PAGE_SIZE = 1_000;
 export const searchUsers = picker('users');
 export const searchResumes = picker('resumes');
 
-/** Returns n8n's method for a resource locator's list. */
+/**
+ * Returns n8n's method for a resource locator's list: it requests the list, and offers those of its records that have an ID
+ * and match what the user typed. The specification shows no paging (§4.2), so one request is sent.
+ * @throws NodeApiError with the reason why there is nothing to pick from
+ */
 function picker(list: PickerList) {
 	return async function (
 		this: ILoadOptionsFunctions,
-		filter?: string,
-		paginationToken?: unknown,
+		filter = '',
+		paginationToken: unknown = 0,
 	): Promise<INodeListSearchResult> {
-		return await pick(this, list, filter, paginationToken);
-	};
-}
-
-/**
- * Requests a list, and offers those of its records that have an ID and match what the user typed. The specification
- * shows no paging (§4.2), so one request is sent.
- * @throws NodeApiError with the reason why there is nothing to pick from
- */
-async function pick(
-	context: ILoadOptionsFunctions,
-	list: PickerList,
-	filter = '',
-	paginationToken: unknown = 0,
-): Promise<INodeListSearchResult> {
-	const options = await findOptions(context, list).catch((error: unknown) => {
-		throw toEditorError(context, error);
-	});
-	const wanted = filter.trim().toLowerCase();
-	const matching = options.filter(({ name, value }) =>
-		`${name} ${value}`.toLowerCase().includes(wanted),
-	);
-	const start = Number(paginationToken);
-	const end = start + PAGE_SIZE;
-	return {
-		results: matching.slice(start, end),
-		...(end < matching.length && { paginationToken: String(end) }),
+		const options = await findOptions(this, list).catch((error: unknown) => {
+			throw toEditorError(this, error);
+		});
+		const wanted = filter.trim().toLowerCase();
+		const matching = options.filter(({ name, value }) =>
+			`${name} ${value}`.toLowerCase().includes(wanted),
+		);
+		const start = Number(paginationToken);
+		const end = start + PAGE_SIZE;
+		return {
+			results: matching.slice(start, end),
+			...(end < matching.length && { paginationToken: String(end) }),
+		};
 	};
 }
 

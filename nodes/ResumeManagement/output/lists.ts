@@ -192,33 +192,30 @@ export class Records {
 	 * @throws Failure if a record may be there twice, or the service sent a wrong page
 	 */
 	add(records: unknown[], page: number): boolean {
-		const before = { count: this.all.length, last: this.last };
-		const keys = this.addNew(records);
-		this.last = keys.join();
+		const { last } = this;
+		const count = this.all.length;
+		const keys = new Set<string>();
+		for (const record of withoutRepeats(records, this.list)) {
+			const ids = idsOf(record, this.list);
+			const hasId = ids.length > 0;
+			const key = hasId ? JSON.stringify(ids) : hashOf(record);
+			keys.add(key);
+			const isKnown = this.seen.has(key);
+			// Cursors prove that equal records on two pages are two records.
+			const mayRepeat = !hasId && this.mode === 'cursor';
+			if (isKnown && !hasId && !mayRepeat) {
+				throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
+			}
+			if (!isKnown || mayRepeat) this.all.push(record);
+		}
 		for (const key of keys) this.seen.add(key);
-		const hasNews = this.all.length > before.count || this.last !== before.last;
+		this.last = [...keys].sort().join();
+		const hasNews = this.all.length > count || this.last !== last;
 		if (hasNews || records.length === 0) return false;
 		// Some services send the last page for each page number past it. If the second page is already a
 		// repeated one, the service does not know the parameter. Offsets may count records that the service hides.
 		if (this.mode === 'pageNumber' && page > 2) return true;
 		throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
-	}
-
-	/** @returns the different keys of all records, sorted */
-	private addNew(records: unknown[]): string[] {
-		const keys = withoutRepeats(records, this.list).map((record) => {
-			const ids = idsOf(record, this.list);
-			const key = ids.length > 0 ? JSON.stringify(ids) : hashOf(record);
-			const isKnown = this.seen.has(key);
-			// Cursors prove that equal records on two pages are two records.
-			const mayRepeat = this.mode === 'cursor' && ids.length === 0;
-			if (isKnown && ids.length === 0 && !mayRepeat) {
-				throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
-			}
-			if (!isKnown || mayRepeat) this.all.push(record);
-			return key;
-		});
-		return [...new Set(keys)].sort();
 	}
 }
 

@@ -53,7 +53,6 @@ const OUTPUTS = { record: RecordOutput, list: ListOutput, file: FileOutput };
 /** Retries of a write that provably did not happen. */
 const WRITE_RETRIES = 2;
 
-/** Returns the reader of an item's parameters. */
 export function parametersOf({ operation, readParameter }: Run, index: number): ParameterReader {
 	return new ParameterReader(operation.fields, (name, fallback, options) =>
 		readParameter(name, index, fallback, options),

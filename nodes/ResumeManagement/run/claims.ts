@@ -56,10 +56,7 @@ export class Claims {
 		return result;
 	}
 
-	/**
-	 * Checks that n8n stores each row under its own name: see {@link withRow}.
-	 * @throws Failure if it does not
-	 */
+	/** Checks that n8n stores each row under its own name: see {@link withRow}. @throws Failure if it does not */
 	async checkRows(): Promise<void> {
 		const isThere = await this.has(rowName('never written')).catch(() => true);
 		if (isThere) throw notClaimed();

@@ -41,10 +41,7 @@ export class FileOutput {
 		this.filePath = parameters.optionalText('options.filePath');
 	}
 
-	/**
-	 * Streams the file into n8n's binary store. n8n shows only the item's `json` to an AI agent.
-	 * @throws Failure
-	 */
+	/** Streams the file into n8n's binary store. n8n shows only the item's `json` to an AI agent. @throws Failure */
 	async request(sender: Sender, request: HttpRequest): Promise<INodeExecutionData[]> {
 		return await withRetries(request, sender.cancelled, async () => {
 			const { file, headers, response } = await this.find(sender, request);

@@ -54,10 +54,7 @@ export class Write {
 		return this.result();
 	}
 
-	/**
-	 * Returns the result, without a request.
-	 * @throws Failure
-	 */
+	/** Returns the result, without a request. @throws Failure */
 	result(): WriteResult {
 		if (this.state.name === 'applied') return this.state.result;
 		throw 'failure' in this.state ? this.state.failure : unexpected();
@@ -127,10 +124,7 @@ export class Journal {
 		return await result;
 	}
 
-	/**
-	 * Names the items that a stopped run has carried out, so that nobody repeats them.
-	 * @param failed the item that stopped it
-	 */
+	/** Names the items that a stopped run has carried out. @param failed the item that stopped it */
 	progress(indexes: number[], failed?: number): string {
 		const applied = indexes.filter((index) => this.writeOf(index).isApplied);
 		const unsent = indexes.filter((index) => index !== failed && !this.writeOf(index).isFinal);

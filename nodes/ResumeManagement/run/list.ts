@@ -189,7 +189,8 @@ async function readPages(
 		if (list.records.length >= settings.limit) return list;
 
 		position = nextPosition(pagination, body, position, found.records.length);
-		if (positions.has(position)) throw new Failure('list.samePage', { what: CURSOR_TWICE });
+		if (positions.has(position))
+			throw new Failure('list.samePage', { what: 'A cursor came twice.' });
 		positions.add(position);
 		// Numbers of records and pages count those before the first page that is read, too.
 		const signs = { ...signsOf(response), ...(!isFromStart && NO_COUNTS) };
@@ -207,8 +208,6 @@ async function readPages(
 }
 
 const NO_COUNTS = { total: 0, count: 0, pages: 0 };
-
-const CURSOR_TWICE = 'A cursor came twice.';
 
 /** Returns the position of the next page; undefined if there is none. */
 function nextPosition(

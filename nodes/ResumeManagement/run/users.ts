@@ -31,10 +31,7 @@ export class Users {
 		private readonly hint: (message: string) => void,
 	) {}
 
-	/**
-	 * @returns the user's ID, percent-encoded
-	 * @throws Failure; only the list was requested then
-	 */
+	/** @returns the user's ID, percent-encoded @throws Failure; only the list was requested then */
 	async findId(user: UserByEmail, { credential, retries, http }: Settings): Promise<string> {
 		const { email, path, pagination } = user;
 		const key = JSON.stringify([credential.decrypted.data, path, pagination, retries, http]);

@@ -52,10 +52,7 @@ export async function writeItem(
 	return [output.toItem(body)];
 }
 
-/**
- * Performs a write: at most once, and with the same key at most once in all executions.
- * @throws Failure
- */
+/** Performs a write: at most once, and with the same key at most once in all executions. @throws Failure */
 async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<WriteResult> {
 	const { request, output, sendOnceKey } = call;
 	const { method, path, query, body, credential } = request;
@@ -121,10 +118,7 @@ export async function readAhead(
 	}
 }
 
-/**
- * Refuses a run of too many items, which is most often a mistake in the workflow. Previews do not count.
- * @throws Failure
- */
+/** Refuses a run of too many items, most often a mistake in the workflow. Previews do not count. @throws Failure */
 export function refuseTooMany(run: WriteRun, indexes: number[]): void {
 	const { maxItems } = run.operation;
 	const most = maxItems ? parametersOf(run, 0).count(maxItems) : Infinity;
