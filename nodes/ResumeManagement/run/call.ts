@@ -31,6 +31,10 @@ export interface Run<O extends Operation = Operation> {
 	readParameter(name: string, index: number, fallback?: unknown, options?: ReadOptions): unknown;
 }
 
+export function isWriteRun(run: Run): run is Run<WriteOperation> {
+	return run.operation.write === true;
+}
+
 /** An item's request, and what its response is. Every expression has been evaluated. */
 export interface ReadCall {
 	request: HttpRequest;

@@ -8,11 +8,17 @@ import { Credentials, readCredential } from '../../shared/credential';
 import { identityOfWrite, isTool } from '../../shared/engine';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import type { Operation } from '../operations/operation';
-import { parametersOf, readCall, type RequestOptions, type Run, type WriteCall } from './call';
+import {
+	isWriteRun,
+	parametersOf,
+	readCall,
+	type RequestOptions,
+	type Run,
+	type WriteCall,
+} from './call';
 import { type StartLimits, startInOrder } from './inOrder';
 import { Users } from './users';
 import {
-	isWriteRun,
 	readAhead,
 	refuseErrorOutput,
 	refuseTooMany,

@@ -23,10 +23,6 @@ export interface WriteRun extends Run<WriteOperation> {
 	claims: Claims;
 }
 
-export function isWriteRun(run: Run): run is Run<WriteOperation> {
-	return run.operation.write === true;
-}
-
 export function startWrites(run: Run<WriteOperation>, context: ClaimContext): WriteRun {
 	const claims = new Claims(context, run.hint, run.sender.cancelled);
 	return { ...run, journal: journalOf(context), claims };
