@@ -199,7 +199,15 @@ export const FAILURES = {
 	],
 	'parameter.notAPath': [
 		"'{field}' is not a path below the Base URL",
-		'Enter the part behind the Base URL, such as /connect, without an address, "..", empty parts or backslashes. Write a percent sign as %25, and put query parameters in Query Parameters.',
+		'It has an empty part, a part "..", a backslash, a #, or a % that is no escape. Write a percent sign as %25.',
+	],
+	'parameter.isAnAddress': [
+		"'{field}' is an address",
+		'Enter what follows the Base URL, such as /users.',
+	],
+	'parameter.hasQuery': [
+		"'{field}' has a question mark",
+		'Put what follows it in Query Parameters.',
 	],
 	'parameter.notAJsonObject': [
 		"'{field}' is not a JSON object",

@@ -69,7 +69,10 @@ export class ParameterReader {
 
 	/** Reads a path below the Base URL, percent-encoded: see {@link toPath}. */
 	path(name: string): string {
-		return toPath(this.text(name)) ?? this.reject('notAPath', name);
+		const path = this.text(name);
+		if (path.includes('://')) this.reject('isAnAddress', name);
+		if (path.includes('?')) this.reject('hasQuery', name);
+		return toPath(path) ?? this.reject('notAPath', name);
 	}
 
 	/** Reads the ID of a resource locator, percent-encoded as one segment of a path. */

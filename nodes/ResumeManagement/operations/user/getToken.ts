@@ -9,7 +9,7 @@ export const getToken: WriteOperation = {
 	name: 'Get Token',
 	action: 'Get a user token',
 	description:
-		'Obtain a token for one user. Each call issues a secret that acts for the user, so do not share it.',
+		'Obtain a token for one user, at /user/token. Each call issues a secret that acts for the user, so do not share it.',
 	method: 'POST',
 	path: '/user/token',
 	write: true,
