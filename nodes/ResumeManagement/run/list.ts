@@ -186,16 +186,17 @@ async function readPages(
 		const isRepeated = records.add(found.records, page);
 		const hasNews = found.records.length > 0 && !isRepeated;
 		if (page === 1 || hasNews) list.bodies.push(body);
-		if (list.records.length >= settings.limit) return list;
-
 		position = nextPosition(pagination, body, position, found.records.length);
-		if (positions.has(position))
+		if (positions.has(position)) {
 			throw new Failure('list.samePage', { what: 'A cursor came twice.' });
+		}
 		positions.add(position);
+		const count = list.records.length;
+		if (count >= settings.limit) return list;
+
 		// Numbers of records and pages count those before the first page that is read, too.
 		const signs = { ...signsOf(response), ...(!isFromStart && NO_COUNTS) };
 		total = Math.max(total, signs.total);
-		const count = list.records.length;
 		// On the first page, a total may be the number of records on this page.
 		const isLast = signs.flag === undefined ? page > 1 && count === total : !signs.flag;
 		if (isLast || isRepeated || position === undefined) {
