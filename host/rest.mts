@@ -28,6 +28,8 @@ export interface WorkflowDefinition {
 	nodes: INode[];
 	connections: IConnections;
 	settings?: IDataObject;
+	/** IDs of tags. */
+	tags?: string[];
 	/** Pinned output of nodes, by their names. */
 	pinData?: Record<string, INodeExecutionData[]>;
 }
@@ -122,6 +124,13 @@ export class EditorApi {
 	async readCredentialData(id: string): Promise<Record<string, unknown>> {
 		const path = `/rest/credentials/${id}?includeData=true`;
 		return (await this.send<{ data: Record<string, unknown> }>('GET', path)).data;
+	}
+
+	/** Returns the ID of a tag, which is created if it is missing. */
+	async tagId(name: string): Promise<string> {
+		type Tag = { id: string; name: string };
+		const found = (await this.send<Tag[]>('GET', '/rest/tags')).find((tag) => tag.name === name);
+		return (found ?? (await this.send<Tag>('POST', '/rest/tags', { name }))).id;
 	}
 
 	async listWorkflows(): Promise<Array<Pick<Workflow, 'id' | 'name' | 'active'>>> {

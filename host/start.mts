@@ -19,6 +19,7 @@ import { EditorApi, EditorApiError } from './rest.mts';
 import { describeError, Trouble } from './trouble.mts';
 import {
 	connectExamples,
+	firstTag,
 	owner,
 	prepareWorkspace,
 	withoutAssistant,
@@ -93,11 +94,11 @@ async function run(signal: AbortSignal): Promise<void> {
 		const file = join(folder, 'sandbox.sqlite');
 		const sandbox = await startSandbox({ port: sandboxPort, file, reset });
 		cleanups.push(sandbox.close);
-		const examples = await report(
+		const found = await report(
 			'Setting up credential and examples',
 			async () => await setUp(new EditorApi(n8n.url), sandbox),
 		);
-		console.log(summary(n8n.url, sandbox.url, folder, examples));
+		console.log(summary(n8n.url, sandbox.url, folder, found));
 		signal.throwIfAborted();
 		await Promise.race([
 			n8n.ended,
@@ -110,11 +111,17 @@ async function run(signal: AbortSignal): Promise<void> {
 	}
 }
 
+interface Examples {
+	examples: ExampleWorkflow[];
+	/** Path of n8n's list with the examples to try first. */
+	path: string;
+}
+
 /** Returns the examples; `undefined`, and changes nothing, if the user has changed the owner's login. */
 async function setUp(
 	api: EditorApi,
 	{ baseUrl, webhooks }: Sandbox,
-): Promise<ExampleWorkflow[] | undefined> {
+): Promise<Examples | undefined> {
 	try {
 		await api.signIn(owner);
 	} catch (error) {
@@ -125,24 +132,19 @@ async function setUp(
 	const examples = await prepareWorkspace(api, access);
 	const problems = await connectExamples(api, webhooks, webhookSecret, examples);
 	for (const problem of problems) console.log(`\n${problem}`);
-	return examples;
+	return { examples, path: `/home/workflows?tags=${await api.tagId(firstTag)}` };
 }
 
 /** Returns the addresses, the login, and what to try first. */
-function summary(
-	editorUrl: string,
-	sandboxUrl: string,
-	folder: string,
-	examples?: ExampleWorkflow[],
-): string {
-	const list = `${editorUrl}/home/workflows`;
+function summary(editorUrl: string, sandboxUrl: string, folder: string, found?: Examples): string {
+	const list = editorUrl + (found?.path ?? '/home/workflows');
 	const address = (file: string) => {
-		const example = examples?.find((one) => one.file === file);
+		const example = found?.examples.find((one) => one.file === file);
 		return example ? `${editorUrl}/workflow/${example.id}` : list;
 	};
 	return `
 n8n       ${list}
-Login     ${examples ? `${owner.email}  ${owner.password}` : 'the login that you set in the editor'}
+Login     ${found ? `${owner.email}  ${owner.password}` : 'the login that you set in the editor'}
 Sandbox   ${sandboxUrl}
 Data      ${folder}
 

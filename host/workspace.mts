@@ -32,6 +32,18 @@ export interface ExampleWorkflow {
 
 const triggerType = 'n8n-nodes-resume-management.resumeManagementTrigger';
 
+/**
+ * Examples to try first, the first one last. They get a tag, because n8n has folders only with a license, and they are created
+ * after the others, because n8n's list begins with the newest.
+ */
+const firstExamples = [
+	...['upgrades-from-file', 'upgrade-after-payment', 'section-saved-score', 'check-account'],
+	'users-resumes-scores',
+];
+
+/** Tag of {@link firstExamples}. */
+export const firstTag = 'Start here';
+
 const workflowsFolder = join(projectRoot, 'workflows');
 
 /**
@@ -53,15 +65,19 @@ export async function prepareWorkspace(
 		if (!tables.some((table) => table.name === name)) await api.createDataTable(name, types);
 	}
 	const existing = await api.listWorkflows();
+	const [first, more] = [await api.tagId(firstTag), await api.tagId('More examples')];
 
 	const examples: ExampleWorkflow[] = [];
-	for (const { file, definition } of await readExamples()) {
+	const rank = ({ file }: { file: string }) => firstExamples.indexOf(file);
+	for (const example of (await readExamples()).sort((one, other) => rank(one) - rank(other))) {
+		const { file, definition } = example;
+		const tags = [rank(example) < 0 ? more : first];
 		const nodes = (await adapt(definition.nodes, api)).map((node) =>
 			wireSubWorkflow(wireCredential(node, credentials), examples),
 		);
 		const { id, name } =
 			existing.find((workflow) => workflow.name === definition.name) ??
-			(await api.createWorkflow({ ...definition, nodes }));
+			(await api.createWorkflow({ ...definition, nodes, tags }));
 		examples.push({ file, id, name });
 	}
 	return examples;

@@ -188,6 +188,19 @@ describe.each(syncs)('%s', (which) => {
 		}
 	});
 
+	it('deletes none of too many rows, and says which users are gone', async () => {
+		const all = await resumeIds();
+		for (const users of [[], [{ id: 'user-001' }, { id: 'user-002' }]]) {
+			instance.sandbox.faults.add({ path: '/users', ...success(users) });
+			const report = reportOf(await sync(which));
+			expect(await resumeIds()).toEqual(all);
+			instance.sandbox.faults.clear();
+			if (users.length === 0) expect(report).toMatch(/no row was changed|30 of 30 rows/i);
+			else expect(report).toMatch(/ of 30 rows are too many .* largestLoss .*IDs: .*user-003/);
+		}
+		await expectRepair(which);
+	});
+
 	it('saves or reports a resume of 15 MB', async () => {
 		const sql = "UPDATE sections SET content = ? WHERE resume_id = 'resume-004' AND position = 0";
 		const hash = async () => (await rows()).find(({ resumeId }) => resumeId === 'resume-004')!.hash;

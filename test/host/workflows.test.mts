@@ -359,23 +359,37 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 });
 
 example('check-account', 'says which fields the examples need', async () => {
-	const results = async () => {
+	const check = async () => {
 		const execution = await run('check-account', 'Start');
-		return jsonOf(execution, 'Fields').map(({ field, result }) => `${field} ${result}`);
+		const lines = jsonOf(execution, 'Fields').map(
+			(row) => `${row.field} ${row.state}. ${row.detail}`,
+		);
+		return [execution.data.resultData.error?.message, ...lines];
 	};
-	const { sandbox } = instance;
-	sandbox.requests.length = 0;
-	const found = (await results()).map((line) => line.split(' ')[1]);
-	expect(found).toEqual(Array(8).fill('found'));
-	expect(new Set(sandbox.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
-	sandbox.faults.add({ path: '/users', ...success([{ userId: 'user-001', mail: 'x@y.z' }]) });
-	sandbox.faults.add({ path: '/resume/resume-001/score', response: { status: 404 } });
-	expect(await results()).toEqual([
-		'id not found. It may be userId',
-		'email not found. It may be userId, mail',
-		...Array(5).fill(expect.stringContaining(' found')),
-		expect.stringMatching(/^score The service has nothing at this address .*Check the ID/),
+	const { faults, requests } = instance.sandbox;
+	requests.length = 0;
+	const found = Array(8).fill(expect.stringContaining(' found. ')) as unknown[];
+	expect(await check()).toEqual([undefined, ...found]);
+	expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+	faults.add({ path: '/users', ...success([{ userId: 'user-001', mail: 'x@y.z' }]) });
+	faults.add({ path: '/resume/resume-001/score', response: { status: 404 } });
+	expect(await check()).toEqual([
+		expect.stringMatching(/^The account can't be checked\. Score: The service has nothing at this/),
+		expect.stringMatching(/^score error\. The service has nothing at this address .*Check the ID/),
+		'id not found. Your fields are userId, mail',
+		'email not found. Your fields are userId, mail',
+		...found.slice(3),
 	]);
+	for (const [fault, cause] of [
+		[{ response: { status: 503 } }, 'HTTP 503'],
+		[success([]), 'There is no record'],
+	] as const) {
+		faults.clear();
+		faults.add({ path: '/users', ...fault });
+		const [report, ...rows] = await check();
+		expect([report, rows[0]]).toEqual(Array(2).fill(expect.stringContaining(cause)));
+		expect(JSON.stringify(rows)).not.toContain('is empty');
+	}
 });
 
 example('onboarding', 'creates one resume, and stores no token', async () => {
@@ -398,15 +412,25 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 		const token = expect.any(String) as unknown;
 		expect(response).toEqual([200, { userId: user.id, resumeId: resumes[0]!.id, token }]);
 	}
-	const nobody = { message: 'No user has this email address', advice };
-	expect(await call('nobody@example.com')).toEqual([502, nobody]);
+	const nobody = { message: 'No user has this email address' };
+	expect(await call('nobody@example.com')).toEqual([404, nobody]);
+	const noEmail = { message: 'Send JSON with the email address of one user in the field email' };
+	for (const body of [{}, { email: 'oliver' }]) {
+		expect(await post('onboarding', body)).toMatchObject({ status: 400, data: noEmail });
+	}
+	// A failed list is no empty list: no second resume is created.
+	instance.sandbox.faults.add({ path: `/user/${user.id}/resumes`, response: { status: 404 } });
+	const failed = expect.stringContaining('The service has nothing at this address') as unknown;
+	expect(await call(user.email)).toEqual([502, { message: failed, advice, outcome: undefined }]);
+	expect(instance.query('SELECT id FROM resumes WHERE user_id = ?', user.id)).toHaveLength(1);
 	const { api, exampleId } = instance;
 	// n8n deletes a successful execution some time after its response.
-	while ((await api.listExecutions(exampleId('onboarding'))).length > 2) await sleep(100);
-	const reports = (await api.waitForExecutions(exampleId('onboarding'), 2)).map(({ data }) => data);
-	expect(reports.map(({ resultData }) => resultData.error!.message)).toEqual([
+	while ((await api.listExecutions(exampleId('onboarding'))).length > 5) await sleep(100);
+	const reports = (await api.waitForExecutions(exampleId('onboarding'), 5)).map(({ data }) => data);
+	expect(reports.map(({ resultData }) => resultData.error!.message).slice(0, 3)).toEqual([
 		expect.stringMatching(/^Onboarding of oliver.horvat@example.com: unknown\. Outcome unknown: /),
 		expect.stringMatching(/^Onboarding of nobody@example.com: failed\. No user .* Check the /),
+		expect.stringMatching(/^Onboarding of nobody: failed\. 'User' is empty/),
 	]);
 });
 
