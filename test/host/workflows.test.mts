@@ -430,7 +430,7 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	expect(reports.map(({ resultData }) => resultData.error!.message).slice(0, 3)).toEqual([
 		expect.stringMatching(/^Onboarding of oliver.horvat@example.com: unknown\. Outcome unknown: /),
 		expect.stringMatching(/^Onboarding of nobody@example.com: failed\. No user .* Check the /),
-		expect.stringMatching(/^Onboarding of nobody: failed\. 'User' is empty/),
+		expect.stringMatching(/^Onboarding of nobody: failed\. 'User' is not an email address/),
 	]);
 });
 
