@@ -36,9 +36,7 @@ test('the package has only code and assets, is smaller than 64 kB, and needs no 
 /** Source: https://docs.n8n.io/connect/create-nodes/build-your-node/reference/codex-files/ */
 test.each(manifest.n8n.nodes)('%s has a codex file for the search and the links', (file) => {
 	const links = [{ url: expect.stringMatching(/^https:/) }];
-	const { version } = builtNodes().find(({ name }) =>
-		file.toLowerCase().endsWith(`/${name.toLowerCase()}.node.js`),
-	)!;
+	const { version } = builtNodes()[manifest.n8n.nodes.indexOf(file)]!;
 	expect(JSON.parse(read(file.replace(/\.js$/, '.json')))).toEqual({
 		node: packageName,
 		nodeVersion: (version as number).toFixed(1),
