@@ -76,7 +76,7 @@ test.each(Object.keys(PLACES))(
 
 const privateKey = 'sk_live_0123456789abcdef';
 const cutAt = (length: number) => 'x'.repeat(length - privateKey.length + 1) + privateKey;
-const cutResponse = http(404, {}, ' '.repeat(64 * 1_024 - 16) + privateKey);
+const cutResponse = http(404, {}, ' '.repeat(64 * 1_024 - 22) + privateKey);
 const upperCase = privateKey.toUpperCase();
 const withComma = 'sk_live_0123456789abc,def';
 const codeWithComma = failure({ errorCode: `error code: ${withComma}, contact us` });
