@@ -234,6 +234,12 @@ test.each<[fault: string, paged: INodeParameters, service: Service, error: strin
 	else expect(limited.error).toBe(whole.error);
 });
 
+test('no page is requested once Limit is reached', async () => {
+	service = numbered(35);
+	const { items } = await read(page, { returnAll: false, limit: 20 });
+	expect([items, requests.length]).toEqual([all(20), 2]);
+});
+
 test('a hint shows that Cursor Path may be wrong, once for all items', async () => {
 	service = () => ({ items: records(0, 2) });
 	const resumes = { resource: 'resume', userId: byId('={{ $json.id }}') };
