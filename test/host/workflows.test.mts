@@ -148,82 +148,164 @@ example('create-tables', 'makes all tables, and keeps those there are', async ()
 	}
 });
 
-/** Uploads a file to the form, follows it to its last page, and returns the page and the execution. */
-async function upload(csv: string) {
+/** Fills in the first page of a form, and returns the URL of its next page, which waits for the person. */
+async function submitForm(file: string, ...values: Array<Blob | string>) {
 	const { api, exampleId, url } = instance;
-	const { nodes } = await api.readWorkflow(exampleId('upgrades-from-file'));
-	const { webhookId } = nodes.find(({ name }) => name === 'Upgrades file')!;
+	const { nodes } = await api.readWorkflow(exampleId(file));
+	const { webhookId } = nodes.find(({ type }) => type === 'n8n-nodes-base.formTrigger')!;
 	const form = new FormData();
-	form.set('field-0', new Blob([csv], { type: 'text/csv' }), 'upgrades.csv');
-	const auth = { username: 'sandbox', password: webhookSecret };
+	for (const [index, value] of values.entries()) form.set(`field-${index}`, value);
 	expect((await http.post(`${url}/form/${webhookId}`, form)).status).toBe(401);
-	const { data } = await http.post(`${url}/form/${webhookId}`, form, { auth });
-	const { formWaitingUrl } = data as { formWaitingUrl: string };
-	const newest = async () => (await api.listExecutions(exampleId('upgrades-from-file')))[0]!;
-	while ((await newest()).status !== 'waiting') await sleep(100);
-	const page = (await http.get<string>(formWaitingUrl, { auth })).data;
-	await http.post(formWaitingUrl, undefined, { auth });
-	return { page, execution: await api.waitForExecution((await newest()).id) };
+	const { data } = await http.post(`${url}/form/${webhookId}`, form, { auth: formAuth });
+	return (data as { formWaitingUrl: string }).formWaitingUrl;
 }
+
+const formAuth = { username: 'sandbox', password: webhookSecret };
+
+/** Returns the page at which a form's execution waits. */
+async function waitingPage(url: string) {
+	const id = /form-waiting\/(\d+)/.exec(url)![1]!;
+	const { api } = instance;
+	while ((await api.readExecution(id)).status !== 'waiting') await sleep(100);
+	return { id, page: (await http.get<string>(url, { auth: formAuth })).data };
+}
+
+/** Follows a form to its last page, and returns the page and the execution. */
+async function lastPage(url: string) {
+	const { id, page } = await waitingPage(url);
+	await http.post(url, undefined, { auth: formAuth });
+	return { page, execution: await instance.api.waitForExecution(id) };
+}
+
+async function upload(file: Buffer | string, what = 'Check and bill') {
+	return await lastPage(await submitForm('upgrades-from-file', new Blob([file]), what));
+}
+
+/** Emails of three users. */
+const three = ['emma.larsen', 'noah.fischer', 'olivia.martin'] as const;
+const [emma, noah, olivia] = three.map((name) => `${name}@example.com`) as [string, string, string];
+
+example('upgrades-from-file', 'sends nothing if the file has a mistake', async () => {
+	await activate('upgrades-from-file');
+	instance.sandbox.requests.length = 0;
+	const good = `id,email,planId\nA1,${emma},${pro}\n`;
+	const picture = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+	const no = 'The file has no column';
+	for (const [file, ...mistakes] of [
+		['', `${no} id and no column email and no column planId. Found: nothing.`],
+		['id,email,planId', 'The file has no rows'],
+		['Id;Plan;Mail\n1;2;3', `${no} email and no column planId. Found: Id, Plan, Mail.`],
+		['id,email,E-Mail,planId\n1,2,3,4', 'The file has email in two columns.'],
+		[good + good.split('\n')[1]!.concat('\n').repeat(100), 'The file has 101 rows'],
+		[Buffer.alloc(10_000_000, good), 'The file has more than 2 MB.'],
+		[picture, 'The file is neither CSV nor Excel.'],
+		[Buffer.concat([Buffer.from('PK\x03\x04'), picture]), 'The file can&#x27;t be read: save it'],
+		[
+			`${good},,${pro}`,
+			'Row 3: there is no id. Enter one.',
+			'Row 3: there is no email. Enter one.',
+		],
+		[`${good}A2,a b@c.d,${pro}`, 'Row 3: a b@c.d is no email address.'],
+		[`${good}A1,${noah},${pro}`, 'Row 3: an earlier row has the id A1. Enter another.'],
+		[
+			`${good}\nA2,"${noah},${pro}\nA3,${noah},${pro}`,
+			'Row 4: there is no planId.',
+			'Row 4: there is a',
+		],
+		[`${good}A2,${noah},${pro},surplus`, 'Row 3: there is a cell too many'],
+		...['0012', '1.2E+15', '1-Mar', '+1', '=A1', '12345678901234'].map((id) => [
+			`${good}${id},${noah},${pro}`,
+			`Row 3: a spreadsheet may change ${id.replace('=', '&#x3D;')}. If new`,
+		]),
+	] as Array<[Buffer | string, ...string[]]>) {
+		const { page, execution } = await upload(file);
+		for (const mistake of mistakes) expect(page).toContain(mistake);
+		const number = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
+		expect(page).toContain(`Nothing was sent: ${number}\n`.trim());
+		expect(execution.status).toBe('success');
+	}
+	const { page } = await upload(good, 'Check only');
+	expect(page).toContain('Nothing was sent: 1 row would be billed');
+	expect(page).toContain(`Row 2 would be billed: ${emma}, ${pro}`);
+	expect(instance.sandbox.requests).toEqual([]);
+});
+
+example('upgrades-from-file', 'reads the files that spreadsheets write', async () => {
+	const { billed, url } = instance;
+	const template = await http.get<string>(`${url}/webhook/upgrades-template`);
+	expect(template.headers['content-disposition']).toContain('upgrades.csv');
+	const row = { id: 'Grün', email: olivia, planId: pro };
+	const type = 'n8n-nodes-base.convertToFile';
+	const parameters = { operation: 'xlsx' };
+	const made = await instance.runNode({ type, typeVersion: 1.1, parameters, items: [row] });
+	const { data } = outputOf(made)[0]!.binary!;
+	const path = data!.id && join(instance.binaryFolder, data!.id.split(':')[1]!);
+	const excel = path ? await readFile(path) : Buffer.from(data!.data, 'base64');
+	const text = `id;email;planId\n${Object.values(row).join(';')}`;
+	// The same ID in each encoding bills once.
+	for (const [index, file] of [
+		text,
+		`sep=;\r\n${text.replace('id;email;planId', ' Order ID ;E-Mail;PLAN_ID')}\r\n`,
+		Buffer.from(`\n\n${text}\n;;\n`, 'latin1'),
+		`\ufeff${text.replaceAll(';', '\t')}`,
+		Buffer.from(`\ufeff${text.replaceAll(';', '\t')}`, 'utf16le'),
+		text.replaceAll(';', ',').replace('Grün', '"Grün"'),
+		excel,
+	].entries()) {
+		const { page, execution } = await upload(file);
+		const isFirst = index === 0;
+		expect(page).toContain(
+			isFirst ? '1 newly billed, 0 billed before' : '0 newly billed, 1 billed before',
+		);
+		expect(execution.status).toBe('success');
+	}
+	expect(billed(olivia)).toBe(1);
+	expect((await upload(template.data, 'Check only')).page).toContain('2 rows would be billed');
+});
 
 example('upgrades-from-file', 'bills each row once, and returns the outcomes', async () => {
 	const { billed, readTable, sandbox } = instance;
-	await activate('upgrades-from-file');
-	const [emma, noah, olivia] = ['emma.larsen', 'noah.fischer', 'olivia.martin'].map(
-		(name) => `${name}@example.com`,
-	) as [string, string, string];
-	sandbox.requests.length = 0;
-	const twice = `id,email,planId\n1,${emma},${pro}\n1,${noah},${pro}`;
-	for (const [csv, mistake] of [
-		[twice, 'Row 3 has the id 1 of an earlier row.'],
-		[`id,email,planId\n1,${emma},${pro}\n2,,${pro}`, 'Row 3 has no email.'],
-		[`id;email;planId\n1;${emma};${pro}`, 'Row 2 has no planId.'],
-		['id,email,planId', 'The file has no rows.'],
-		[
-			`id,email,planId\n1,${emma},${pro}\n1 ,${noah},${pro}`,
-			'Row 3 has the id 1 of an earlier row.',
-		],
-		[`id,email,planId\n0012,${emma},${pro}`, 'the id 0012, which a spreadsheet may change'],
-		[
-			`id,email,planId\n1,${emma},${pro},\n2,${noah},${pro}`,
-			'columns length is 3, got 4 on line 2',
-		],
-		[
-			`id,email,planId${`\n1,${emma},${pro}`.repeat(101)}`,
-			'The file has 101 rows, and at most 100',
-		],
-	] as const) {
-		const { page, execution } = await upload(csv);
-		expect(page).toContain(mistake);
-		expect(execution.status).toBe('success');
-	}
-	expect(sandbox.requests).toEqual([]);
-
-	const csv = `\ufeffid,email,planId,aiTokenId\r\n1001,${emma},${pro},\r\n1002,${noah},${pro},ai_tokens_100\r\n1003,${olivia},plan_unknown,\r\n`;
+	const held = `1004,${emma},${SANDBOX_PLANS.failingPayment},\r\n`;
+	const csv = `\ufeffid,email,planId,aiTokenId\r\n1001,${emma},${pro},\r\n1002,${noah},${pro},ai_tokens_100\r\n1003,${olivia},plan_unknown,\r\n${held}`;
 	sandbox.faults.add({ email: noah, drop: 'after', times: 1 });
-	for (const time of ['first', 'second']) {
+	const before = [emma, noah, olivia].map(billed);
+	const now = () => [emma, noah, olivia].map((email, index) => billed(email) - before[index]!);
+	for (const [time, title] of [
+		['first', '1 newly billed, 0 billed before, 3 with a problem'],
+		['second', '0 newly billed, 1 billed before, 3 with a problem'],
+	] as const) {
+		sandbox.requests.length = 0;
 		const { page, execution } = await upload(csv);
 		expect([time, execution.status]).toEqual([time, 'error']);
-		const report = execution.data.resultData.error!.message;
-		expect(report).toMatch(/^2 of 3 rows failed\.\n1 × unknown: .*First IDs: 1002\n1 × refused: /);
-		expect(page).toContain('1 of 3 rows are upgraded');
-		expect(page).toContain('outcomes.csv');
+		expect(execution.data.resultData.error!.message).toMatch(
+			/^1 × unknown: .* Decide in Settle open upgrades \(id 1002\)\n1 × refused: .*\(plan-upgrade-2\)\. Correct .*\(id 1003\)\n1 × held: .*\(plan-upgrade-1\)\. .*\(id 1004\)$/,
+		);
+		for (const text of [title, 'outcomes.csv']) expect(page).toContain(text);
+		// The second time, only the refused row is sent.
+		expect([time, sandbox.requests.length]).toEqual([time, time === 'first' ? 4 : 1]);
 		// The columns of the upload come first, so that the file can be uploaded again.
-		expect(Object.entries(jsonOf(execution, 'Outcome')[0]!).slice(0, 5)).toEqual(
+		expect(Object.entries(jsonOf(execution, 'Outcomes')[0]!).slice(0, 5)).toEqual(
 			Object.entries({ id: '1001', email: emma, planId: pro, aiTokenId: '', outcome: 'upgraded' }),
 		);
-		expect((await readTable('File upgrades')).slice(-3)).toMatchObject([
-			{ rowId: '1001', email: emma, planId: pro, outcome: 'upgraded' },
-			{ rowId: '1002', email: noah, planId: pro, outcome: 'unknown' },
-			{ rowId: '1003', outcome: 'refused', detail: expect.stringContaining('(plan-upgrade-2)') },
+		const rows = (await readTable('Upgrade outcomes')).slice(-4);
+		expect(rows).toMatchObject([
+			{ source: 'file', upgradeId: '1001', email: emma, planId: pro, outcome: 'upgraded' },
+			{ upgradeId: '1002', aiTokenId: 'ai_tokens_100', outcome: 'unknown' },
+			{
+				upgradeId: '1003',
+				outcome: 'refused',
+				detail: expect.stringContaining('(plan-upgrade-2)'),
+			},
+			{ upgradeId: '1004', outcome: 'held' },
 		]);
-		expect([emma, noah, olivia].map(billed)).toEqual([1, 1, 0]);
+		expect(now()).toEqual([1, 1, 0]);
 	}
-	const { execution } = await upload(
-		csv.replace('plan_unknown', pro).replace('1002', 'again 1002'),
-	);
-	expect(execution.status).toBe('success');
-	expect([emma, noah, olivia].map(billed)).toEqual([1, 2, 1]);
+	const reused = await upload(`id,email,planId\n1001,${noah},${pro}`);
+	expect(reused.page).toContain(`the id 1001 was used for ${emma}, ${pro}. A new upgrade needs`);
+	const corrected = csv.replace('plan_unknown', pro).replace(held, '').replace('1002', 'B1002');
+	const uploads = await Promise.all([upload(corrected), upload(corrected)]);
+	expect(uploads.map(({ execution }) => execution.status)).toEqual(['success', 'success']);
+	expect(now()).toEqual([1, 2, 1]);
 });
 
 example('users-resumes-scores', 'keeps one row for each resume in repeated runs', async () => {
@@ -269,17 +351,25 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	const file = 'upgrade-after-payment';
 	const { api, exampleId, sandbox } = instance;
 	const [paid, refused, lost, slow] = instance.emails.slice(40) as [string, string, string, string];
-	const saved: string[] = [];
+	/** Outcomes by payment and plan. */
+	const saved: Record<string, string> = {};
 	const ended: string[] = [];
 	type Payment = Partial<Record<'id' | 'email' | 'planId', string>>;
-	/** Sends a payment once for each of the states, all at once, and expects these states. */
-	async function pay(payment: Payment, httpStatus: number, ...states: string[]) {
+	/** Sends a payment, so many times at once, and expects this response. */
+	async function pay(payment: Payment, httpStatus: number, outcome: string, times = 1) {
 		const body = { planId: pro, ...payment };
-		const responses = await Promise.all(states.map(() => post('payment-received', body)));
-		const statuses = responses.map(({ status }) => status);
-		expect([payment, statuses]).toEqual([payment, states.map(() => httpStatus)]);
-		saved.push(...states.map((state) => `${payment.id ?? null} ${state} ${httpStatus}`));
-		ended.push(...states.map((state) => (/upgraded|repeated/.test(state) ? 'success' : 'error')));
+		const key = `${payment.id ?? null} ${body.planId}`;
+		// An upgrade that is open or done already gets its response at once.
+		const isKnown = saved[key] === outcome && /upgraded|unknown|held/.test(outcome);
+		const before = sandbox.requests.length;
+		const calls = Array.from({ length: times }, () => post('payment-received', body));
+		for (const { status, data } of await Promise.all(calls)) {
+			const response = { received: httpStatus === 200, outcome };
+			expect([payment, status, data]).toEqual([payment, httpStatus, response]);
+			ended.push(isKnown || outcome === 'upgraded' ? 'success' : 'error');
+		}
+		if (isKnown) expect(sandbox.requests).toHaveLength(before);
+		saved[key] = outcome;
 	}
 	await change(file, (node) => {
 		const parameters = { ...node.parameters, requestOptions: { timeout: 5_000 } };
@@ -288,13 +378,15 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	await activate(file);
 	const payment = { id: 'pay_1', email: paid };
 	expect((await post('payment-received', payment, 'a guess')).status).toBe(403);
-	await pay(payment, 200, 'upgraded', 'repeated', 'repeated');
-	for (const [failing, fault, httpStatus, state] of [
+	await pay(payment, 200, 'upgraded', 3);
+	await pay(payment, 200, 'upgraded');
+	const held = { id: 'pay_3', email: refused, planId: SANDBOX_PLANS.failingPayment };
+	for (const [failing, fault, httpStatus, outcome] of [
 		[{ id: 'pay_2', email: refused, planId: 'plan_unknown' }, {}, 200, 'refused'],
-		[{ id: 'pay_3', email: refused, planId: SANDBOX_PLANS.failingPayment }, {}, 200, 'held'],
+		[held, {}, 200, 'held'],
 		[{ id: 'pay_4', email: lost }, { drop: 'after' }, 200, 'unknown'],
-		// The first delivery may still fail, so that the provider has to deliver again.
-		[{ id: 'pay_4', email: lost }, {}, 503, 'unknown'],
+		// Another execution may still be sending with this key, and fail, so that the provider has to deliver again.
+		[{ id: 'pay_4', email: lost, planId: SANDBOX_PLANS.basic }, {}, 503, 'unknown'],
 		[{ id: 'pay_7', email: slow }, { delayMs: 60_000 }, 200, 'unknown'],
 		[{ id: 'pay_5', email: 'no address' }, {}, 400, 'not sent'],
 		[{ email: refused }, {}, 400, 'not sent'],
@@ -302,9 +394,11 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 		[{ id: 'pay_6', email: refused }, { response: { status: 429 } }, 503, 'refused'],
 	] as const) {
 		sandbox.faults.add({ path: '/plan/upgrade', ...fault });
-		await pay(failing, httpStatus, state);
+		await pay(failing, httpStatus, outcome);
 		sandbox.faults.clear();
 	}
+	await pay(held, 200, 'held');
+	await pay({ id: 'pay_4', email: lost }, 200, 'unknown', 3);
 
 	const { nodes } = await api.readWorkflow(exampleId(file));
 	// At the first address nothing listens, and the second has no DNS.
@@ -319,10 +413,12 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	await pay({ id: 'pay_6', email: refused }, 200, 'upgraded');
 	expect([paid, refused, lost].map(instance.billed)).toEqual([1, 1, 1]);
 
-	const rows = await instance.readTable('Plan upgrades');
-	const lines = rows.map((row) => `${row.paymentId} ${row.state} ${row.httpStatus}`);
-	expect(lines.sort()).toEqual(saved.sort());
-	const executions = await api.waitForExecutions(exampleId(file), saved.length);
+	const rows = await instance.readTable('Upgrade outcomes');
+	const payments = rows.filter(({ source }) => source === 'payment');
+	expect(payments).toHaveLength(Object.keys(saved).length);
+	const outcomes = payments.map((row) => [`${row.upgradeId} ${row.planId}`, row.outcome]);
+	expect(Object.fromEntries(outcomes)).toEqual(saved);
+	const executions = await api.waitForExecutions(exampleId(file), ended.length);
 	expect(executions.map(({ status }) => status)).toEqual(ended);
 	// The payment, the email, the outcome, what happened, and what to do.
 	const report =
@@ -334,6 +430,80 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	const unknown = `pay_4 of ${lost}: unknown. Outcome unknown: `;
 	expect(data.resultData.error!.message).toContain(unknown);
 });
+
+example(
+	'settle-open-upgrades',
+	'settles each open upgrade as a person decides, and bills once',
+	async () => {
+		const file = 'settle-open-upgrades';
+		const { api, billed, exampleId, readTable, sandbox } = instance;
+		const emails = instance.emails.slice(50, 54) as [string, string, string, string];
+		const pay = async (id: number, planId = pro) => {
+			const email = emails[id]!;
+			const { data } = await post('payment-received', { id: `open_${id}`, email, planId });
+			return (data as { outcome: string }).outcome;
+		};
+		await activate('upgrade-after-payment');
+		sandbox.faults.add({ path: '/plan/upgrade', drop: 'before', times: 3 });
+		expect([await pay(0), await pay(1), await pay(2)]).toEqual(Array(3).fill('unknown'));
+		expect(await pay(3, SANDBOX_PLANS.failingPayment)).toBe('held');
+		await activate(file);
+		const first = await submitForm(file, 'Eva');
+		expect((await lastPage(first)).page).toContain('A new one is listed after five minutes');
+		// The upgrades are not five minutes old.
+		await change(file, (node) => JSON.parse(JSON.stringify(node).replace('< -5', '< 5')) as INode);
+		await activate(file);
+
+		/** Opens the form, and returns a function that submits a choice for some of these payments. */
+		async function open(person: string) {
+			const url = await submitForm(file, person);
+			const { page } = await waitingPage(url);
+			return async (choices: Record<number, string>) => {
+				const form = new FormData();
+				for (const [id, choice] of Object.entries(choices)) {
+					const label = RegExp(`for="(field-\\d+)"[^>]*>\\s*payment open_${id} `);
+					form.set(label.exec(page)![1]!, choice);
+				}
+				await http.post(url, form, { auth: formAuth });
+				return { asked: page, ...(await lastPage(url)) };
+			};
+		}
+		const [done, again, drop] = ['It was done', 'Send again with a new key', 'Drop it'] as const;
+		const [eva, ann] = [await open('Eva'), await open('Ann')];
+		const { asked, page } = await eva({ 0: done, 1: again, 2: drop, 3: again });
+		expect(asked).toContain(`The service has:   id : user-`);
+		for (const text of [
+			'payment open_0: upgraded. Eva: It was done.',
+			'open_3: held. Eva: Send again',
+		])
+			expect(page).toContain(text);
+		// Ann's form is older than Eva's decisions.
+		expect((await ann({ 0: again, 1: again, 2: again, 3: again })).page).toContain(
+			'open_2: dropped. Eva',
+		);
+		expect(emails.map(billed)).toEqual([0, 1, 0, 0]);
+		const [one, other] = [await open('Eva'), await open('Ann')];
+		sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
+		await Promise.all([one({ 3: again }), other({ 3: again })]);
+		const outcomes = async () =>
+			(await readTable('Upgrade outcomes'))
+				.filter(({ upgradeId }) => String(upgradeId).startsWith('open_'))
+				.map(({ outcome, sentAgain }) => [outcome, sentAgain]);
+		const settled = [
+			['upgraded', 0],
+			['upgraded', 1],
+			['dropped', 0],
+		];
+		expect(await outcomes()).toEqual([...settled, ['unknown', 2]]);
+		await (
+			await open('Eva')
+		)({ 3: done });
+		expect(await outcomes()).toEqual([...settled, ['upgraded', 2]]);
+		expect([await pay(0), await pay(2)]).toEqual(['upgraded', 'dropped']);
+		expect(emails.map(billed)).toEqual([0, 1, 0, 0]);
+		await api.deactivateWorkflow(exampleId(file));
+	},
+);
 
 example('tell-of-failures', 'sends an email that says what failed, with a link', async () => {
 	const { api, exampleId, url } = instance;
