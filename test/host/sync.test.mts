@@ -208,7 +208,7 @@ describe.each(syncs)('%s', (which) => {
 		instance.query(sql, `${'A long text. '.repeat(1_150_000)} 完 ${which}`);
 		const report = reportOf(await sync(which));
 		// n8n ends an expression after five seconds.
-		if (report) expect(report).toMatch(/^1 users or .*resume-004$/s);
+		if (report) expect(report).toMatch(/: resume-004$/);
 		else expect(await hash()).not.toBe(before);
 		instance.query(sql, which);
 		await expectRepair(which);
