@@ -6,6 +6,7 @@ const level = (name, more = {}) => ({
 	displayName: name,
 	testEnvironment: 'node',
 	globalSetup: '<rootDir>/test/support/prepareRun.mts',
+	setupFiles: ['<rootDir>/test/support/seed.mts'],
 	testMatch: [`<rootDir>/test/${name}/**/*.test.mts`],
 	moduleFileExtensions: ['mts', 'ts', 'mjs', 'js', 'cjs', 'json', 'node'],
 	modulePathIgnorePatterns: ['<rootDir>/dist/package.json'],

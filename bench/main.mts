@@ -1,5 +1,5 @@
 /**
- * Compares this package with n8n's own nodes in a real n8n. `npm run bench` writes its table to docs/scaling.md.
+ * Compares this package with n8n's own nodes in a real n8n. `npm run bench` writes its table to bench/README.md.
  * `npm run bench -- --quick` takes fewer rounds, and only prints the table.
  */
 import { parseArgs } from 'node:util';

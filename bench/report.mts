@@ -63,7 +63,7 @@ export function tableOf(rows: Row[]): string {
 	return table([['Measured', 'Ours', "n8n's", 'Ratio'], ...cells]);
 }
 
-/** Writes the table, the reasons of ratios below 1, and the machine to docs/scaling.md. */
+/** Writes the table, the reasons of ratios below 1, and the machine to bench/README.md. */
 export async function writeReport(rows: Row[], n8nVersion: string): Promise<void> {
 	const reasons = rows
 		.filter((row) => row.reason && ratio(row) < 1)
@@ -77,5 +77,5 @@ export async function writeReport(rows: Row[], n8nVersion: string): Promise<void
 		...(reasons.length > 0 ? ['Below 1:', '', ...reasons, ''] : []),
 		`Machine: ${processors[0]!.model}, ${processors.length} cores, ${gigabytes} GB of memory, Node.js ${process.versions.node}, n8n ${n8nVersion}, ${today}.`,
 	];
-	await writeBlock('docs/scaling.md', 'figures', content.join('\n'));
+	await writeBlock('bench/README.md', 'figures', content.join('\n'));
 }

@@ -25,6 +25,10 @@ const rule = (key: string, value: unknown, message: string) => {
 	return { type: 'responseSuccessBody' as const, properties: { key, value, message } };
 };
 
+const statusRule = (value: number, message: string) => {
+	return { type: 'responseCode' as const, properties: { value, message } };
+};
+
 const REFUSED =
 	'The service refused the request. Check that Private Key is complete, and that Base URL is the address that belongs to it.';
 
@@ -54,7 +58,7 @@ export class ResumeManagementApi implements ICredentialType {
 			placeholder: 'e.g. https://api.example.com/v1',
 			description:
 				'Address of the service up to and including its version segment. The private key is sent only to this address.',
-			hint: 'Starts with https:// and ends in a version, such as /v1. On the machine that n8n runs on, http:// works too, such as http://127.0.0.1:8787/v1. For any other address, the test shows "Invalid URL" or ERR_INVALID_URL.',
+			hint: 'Starts with https:// and ends in a version, such as /v1. On the machine that n8n runs on, http:// works too, such as http://127.0.0.1:8787/v1. If the test shows a code: ERR_INVALID_URL means another form; ENOTFOUND, an unknown host; ECONNREFUSED, that nothing listens there; EPROTO, no https.',
 		},
 		{
 			displayName: 'Private Key',
@@ -101,6 +105,7 @@ export class ResumeManagementApi implements ICredentialType {
 	/**
 	 * Fails for an error of the service, also with HTTP 200 (§7.1), and for a response without a status. n8n compares one
 	 * value of the body for each rule, and fails by itself from HTTP 400 on (n8n/src/services/credentials-tester.service.ts).
+	 * n8n 2 has a rule for an HTTP status, too.
 	 */
 	test: ICredentialTestRequest = {
 		request: { url: TEST_URL, disableFollowRedirect: true },
@@ -109,6 +114,8 @@ export class ResumeManagementApi implements ICredentialType {
 			// Any string that is not empty.
 			rule('errorCode[0].constructor.name', 'String', REFUSED),
 			rule('status', undefined, NOT_THE_SERVICE),
-		],
+			...[401, 403].map((value) => statusRule(value, REFUSED)),
+			statusRule(404, NOT_THE_SERVICE),
+		] as ICredentialTestRequest['rules'],
 	};
 }

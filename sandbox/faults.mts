@@ -1,10 +1,11 @@
+import { STATUS_CODES } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** A fault of the service, for requests that match both `path` and `email`. */
 export interface Fault {
-	/** Exact path below the base URL, e.g. `/plan/upgrade`, or a prefix that ends in `*`. */
+	/** Exact path below the base URL, e.g. `/plan/upgrade`, or a prefix that ends in `*`. The first slash may be missing. */
 	path?: string;
 	/** Only requests with this `email` in their JSON body. */
 	email?: string;
@@ -32,9 +33,11 @@ export const COMMON_FAULTS: Fault[] = [
 /** Says what happens to a request. */
 export function describeFault({ drop, delayMs, response }: Fault): string {
 	const effects = [
-		response && `HTTP ${response.status} ${response.body ?? ''}`.trim(),
-		delayMs && `Response delayed by ${delayMs} ms`,
-		drop && `Connection cut ${drop} the request is handled`,
+		response &&
+			`HTTP ${response.status} ${STATUS_CODES[response.status] ?? ''} ${response.body ?? ''}`.trim(),
+		delayMs && `Response after ${delayMs / 1000} seconds`,
+		drop === 'before' && 'Not carried out, and the connection is lost',
+		drop === 'after' && 'Carried out, but the connection is lost',
 	];
 	return effects.filter(Boolean).join(', ');
 }
@@ -66,8 +69,10 @@ export function createFaults() {
 		/** Returns the fault of a request, and counts the request. */
 		take(path: string, body: unknown): Fault | undefined {
 			const email = String((body as { email?: unknown } | undefined)?.email).toLowerCase();
-			const isPath = (wanted: string) =>
-				wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
+			const isPath = (given: string) => {
+				const wanted = /^[/*]/.test(given) ? given : `/${given}`;
+				return wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
+			};
 			const found = faults.find(
 				(fault) => isPath(fault.path ?? '*') && (fault.email?.toLowerCase() ?? email) === email,
 			);

@@ -4,7 +4,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 
 import { portTrouble } from '../host/ports.mts';
 import { apiRoutes, BASE_PATH, failure } from './api.mts';
-import { CONSOLE_PATH, consoleRoutes } from './console/console.mts';
+import { CONSOLE_PATH, consoleRoutes, problemPage } from './console/console.mts';
 import { openDatabase } from './database.mts';
 import { applyFaults, createFaults, faultRoutes } from './faults.mts';
 import { seed, SEED_USERS } from './seed.mts';
@@ -80,9 +80,14 @@ export async function startSandbox(options: SandboxOptions = {}) {
 		}
 		if (!isForm) request.body = parseJson(String(body));
 	});
-	app.setNotFoundHandler(({ method, url }, reply) => {
-		const sentence = `There is no operation ${method} ${url.split('?')[0]}.`;
-		reply.code(404).send(failure('sandbox-unknown-address', sentence));
+	app.setNotFoundHandler(({ method, url, headers }, reply) => {
+		reply.code(404);
+		const address = url.split('?')[0]!;
+		if (headers.accept?.includes('text/html')) {
+			return problemPage(reply, `The sandbox has no page ${address}.`);
+		}
+		const sentence = `There is no operation ${method} ${address}.`;
+		return reply.send(failure('sandbox-unknown-address', sentence));
 	});
 	app.get('/', (_request, reply) => reply.redirect(`${CONSOLE_PATH}/users`));
 	const api = async (scope: FastifyInstance) => {

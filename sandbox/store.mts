@@ -129,11 +129,13 @@ export class Store {
 		return { userId, resumeId, section: withExtra<Section>(section) };
 	}
 
-	/** Returns the last hundred requests to upgrade a plan, the newest first. */
-	listUpgradeRequests() {
+	/** Returns the last hundred requests to upgrade a plan whose email, plan or error has the text, the newest first. */
+	listUpgradeRequests(text = '') {
 		return this.#sql.all`SELECT email, plan_id AS planId, ai_token_id AS aiTokenId,
 			api_key AS apiKey, error_code AS errorCode, created
-			FROM upgrade_requests ORDER BY id DESC LIMIT 100`;
+			FROM upgrade_requests
+			WHERE instr(lower(concat_ws(' ', email, plan_id, ai_token_id, error_code)), lower(${text}))
+			ORDER BY id DESC LIMIT 100`;
 	}
 
 	/** Returns the number of upgrades that were billed. */

@@ -12,7 +12,8 @@ export interface OfferedOperation {
 	name: string;
 	/** Method and path, as in the partner API specification (§4). */
 	request: string;
-	description: string;
+	/** The first sentence of the description that AI agents read, and whether it bills. */
+	summary: string;
 }
 
 /** Returns all operations, in the editor's order. */
@@ -24,12 +25,14 @@ export function readOperations(): OfferedOperation[] {
 			.flatMap(({ options }) => options as INodePropertyOptions[]);
 	return choices('resource').flatMap((resource) =>
 		choices('operation', { resource: resource.value }).map((operation) => {
-			const { name, value, description = '', routing } = operation;
+			const { name, value, action = '', description = '', routing } = operation;
 			// All methods, if the user chooses one.
 			const methods = choices('method', { resource: resource.value, operation: value });
 			const method = methods.map((one) => one.name).join(', ') || routing?.request?.method;
 			const request = `${method} ${routing?.request?.url}`;
-			return { resource: resource.name, name, request, description };
+			const [sentence] = description.split(/(?<=\.) /);
+			const summary = action.includes('(bills)') ? `${sentence} **Bills.**` : sentence!;
+			return { resource: resource.name, name, request, summary };
 		}),
 	);
 }
@@ -39,17 +42,25 @@ function isShown({ displayOptions }: INodeProperties, chosen: Record<string, unk
 	return Object.entries(chosen).every(([name, value]) => show?.[name]?.includes(value as never));
 }
 
-type Failures = Record<string, [message: string, description: string]>;
+type Texts = [message: string, advice: string];
+
+const { FAILURES } = requireBuilt('shared/failures') as { FAILURES: Record<string, Texts> };
+const { Failure } = requireBuilt('shared/failure') as {
+	Failure: new (id: string, values: object, facts: object) => Error & { description: string };
+};
+
+/** First parts of the IDs in docs/errors.md. The other failures name a setting, and say on the screen what to set. */
+const DOCUMENTED = ['service', 'write', 'key', 'network'];
 
 /** Returns the service's error codes by the IDs of their failures. */
 function readCodes(): Map<string, string> {
 	const document = readFileSync(join(projectRoot, 'openapi', 'partner-api.yaml'), 'utf8');
 	const { judge } = requireBuilt('ResumeManagement/http/judge') as {
-		judge(response: { statusCode: number; body: object }): unknown;
+		judge(response: { statusCode: number; headers: object; body: object }): unknown;
 	};
 	const idOf = (errorCode: string): string => {
 		try {
-			judge({ statusCode: 200, body: { status: 'error', errorCode } });
+			judge({ statusCode: 200, headers: {}, body: { status: 'error', errorCode } });
 		} catch (failure) {
 			return (failure as { id: string }).id;
 		}
@@ -61,43 +72,50 @@ function readCodes(): Map<string, string> {
 
 /** Sentences of many descriptions, which docs/errors.md has once. */
 const COMMON =
-	/ *(?:If this keeps happening, (?:contact|ask) your account manager|Nothing was sent(?: for this item)?|To see the whole response, use Get Many with Simplify off, without Pagination|Nothing but the list was requested for this item)\./g;
+	/ *(?:If this keeps happening, (?:contact|ask) your account manager|Nothing was sent(?: for this item)?)\./g;
 
-/** Returns a text with `…` in place of its values, and without the brackets of what some writes leave out. */
-const shown = (text: string) => text.replace(/(\{\w+\})+/g, '…').replace(/[[\]]/g, '');
+/** Returns a text with `…` in place of its values. */
+const shown = (text: string) => text.replace(COMMON, '').replace(/(\{\w+\})+/g, '…');
 
-/**
- * Returns the README's table of operations, and the tables of docs/errors.md: one for each first part of the failures'
- * IDs.
- */
-export function generatedTables() {
-	const operations = readOperations().map(({ resource, name, request, description }) => [
+/** Returns the table of the failures. Brackets are around the advice that the node leaves out for an unknown outcome. */
+function failureTable(): string {
+	const codes = readCodes();
+	const rows = Object.entries(FAILURES)
+		.filter(([id]) => DOCUMENTED.includes(id.split('.')[0]!))
+		.map(([id, [message, advice]]) => {
+			// Several failures have the service's message. The code tells them apart.
+			const code = codes.has(id) ? ` ${codes.get(id)}` : '';
+			return [`\`${shown(message)}${code}\``, shown(advice), `\`${id}\``];
+		});
+	return table([['Message', 'What to do', 'ID'], ...rows]);
+}
+
+/** Returns an error as the node shows it for a write whose outcome is unknown. */
+function unknownOutcome(): string {
+	const lost = new Failure(
+		'network.lost',
+		{ host: 'the service' },
+		{ outcome: 'unknown', isWrite: true },
+	);
+	return `> ${lost.message}. ${lost.description}`;
+}
+
+/** Returns the generated blocks of the README and of docs/errors.md. */
+export function generatedBlocks() {
+	const operations = readOperations().map(({ resource, name, request, summary }) => [
 		resource,
 		name,
 		`\`${request}\``,
-		description,
+		summary,
 	]);
-	const { FAILURES } = requireBuilt('shared/failures') as { FAILURES: Failures };
-	const groups = Object.groupBy(Object.entries(FAILURES), ([id]) => id.split('.')[0]!);
-	const codes = readCodes();
-	const failures = Object.entries(groups).map(([group, found]) => {
-		const documented = found!.filter(([, texts]) => shown(texts[0]) !== '…');
-		const rows = documented.map(([id, texts]) => {
-			const [message, description] = texts.map((text) => shown(text.replace(COMMON, '')));
-			// Several failures have the service's message. The code tells them apart.
-			const code = codes.has(id) ? ` ${codes.get(id)}` : '';
-			return [`\`${message}${code}\``, description!, `\`${id}\``];
-		});
-		const content = table([['Message', 'What to do', 'ID'], ...rows]);
-		return { page: 'docs/errors.md', block: `failures-${group}`, content };
-	});
 	const head = ['Resource', 'Operation', 'Request', 'What it does'];
 	return [
 		{ page: 'README.md', block: 'operations', content: table([head, ...operations]) },
-		...failures,
+		{ page: 'docs/errors.md', block: 'failures', content: failureTable() },
+		{ page: 'docs/errors.md', block: 'unknown', content: unknownOutcome() },
 	];
 }
 
 if (import.meta.main) {
-	for (const { page, block, content } of generatedTables()) await writeBlock(page, block, content);
+	for (const { page, block, content } of generatedBlocks()) await writeBlock(page, block, content);
 }

@@ -1,10 +1,10 @@
 /**
- * Checks and writes the changelog of a release: https://keepachangelog.com/en/1.1.0/. `npm version` runs `check` before it
- * changes anything, and `prepare` before it commits and tags. The workflow that publishes runs `check <tag>`.
+ * Checks the texts of a release, and writes its changelog: https://keepachangelog.com/en/1.1.0/. `npm version` runs `check`
+ * before it changes anything, and `prepare` before it commits and tags. The workflow that publishes runs `check <tag>`.
  * `n8n-node release` is not used, because it writes a changelog from the commits.
  */
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { glob, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '../host/paths.mts';
 import manifest from '../package.json' with { type: 'json' };
@@ -18,6 +18,31 @@ function readEntry(changelog: string, version: string): string {
 	return entry;
 }
 
+/** Texts that must not be released: in the pages, and the placeholder in package.json. */
+const PLACEHOLDER = /not on npm yet|replace-before-publishing/;
+
+/** A version of this package, such as `n8n-nodes-resume-management@1.2.3`. */
+const NAMED = /n8n-nodes-resume-management\D{1,20}(\d+\.\d+\.\d+)/g;
+
+/**
+ * Fails with the lines that the release would make untrue.
+ * @param released its version, which the pages may name beside those in the changelog
+ */
+async function checkPages(changelog: string, released: string): Promise<void> {
+	const isKnown = (one: string) => one === released || changelog.includes(`## [${one}]`);
+	const wrong: string[] = [];
+	for await (const page of glob(['package.json', 'README.md', 'docs/*.md'], { cwd: projectRoot })) {
+		const lines = (await readFile(join(projectRoot, page), 'utf8')).split('\n');
+		for (const [index, line] of lines.entries()) {
+			const versions = Array.from(line.matchAll(NAMED), ([, one]) => one!);
+			if (PLACEHOLDER.test(line) || !versions.every(isKnown)) {
+				wrong.push(`${page}:${index + 1}: ${line.trim()}`);
+			}
+		}
+	}
+	assert.ok(wrong.length === 0, `Change these lines before ${released}:\n${wrong.join('\n')}`);
+}
+
 const { version } = manifest;
 const file = join(projectRoot, 'CHANGELOG.md');
 const changelog = await readFile(file, 'utf8');
@@ -28,5 +53,8 @@ if (command === 'prepare') {
 	await writeFile(file, changelog.replace(heading, `${heading}\n\n## [${version}] - ${today}`));
 } else {
 	if (tag !== undefined) assert.equal(tag, `v${version}`);
+	// Set by `npm version`.
+	const { npm_new_version: released = version } = process.env;
+	await checkPages(changelog, released);
 	console.log(readEntry(changelog, tag === undefined ? 'Unreleased' : version));
 }

@@ -28,9 +28,7 @@ export class ResumeManagementTrigger implements INodeType {
 		// creates an isolate of V8 for it (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts).
 		version: 1.1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
-		// n8n's list of nodes also shows this description above the actions.
-		description:
-			'Read users, resumes and scores, upgrade plans, or start the workflow on an event of the resume-management service',
+		description: 'Starts the workflow when the resume-management service sends an event',
 		defaults: { name: 'Resume Management Trigger' },
 		eventTriggerDescription: 'Waiting for a request to the Test URL',
 		activationMessage:
@@ -83,7 +81,8 @@ export class ResumeManagementTrigger implements INodeType {
 		} catch (error) {
 			if (error instanceof Failure) return refuse(this, 500, 'misconfigured', `${error.message}.`);
 			// Any other error may hold a secret.
-			return refuse(this, 500, 'internal-error', 'n8n could not read the request.');
+			const sentence = 'n8n could not read the request or the credential.';
+			return refuse(this, 500, 'internal-error', sentence);
 		}
 	}
 }

@@ -24,10 +24,7 @@ export interface EventItem extends IDataObject {
 	data: GenericValue;
 }
 
-/**
- * Reads the event of a request. The specification shows no payload (§6), so any JSON is one event.
- * @returns a sentence if the body can't be read
- */
+/** Reads any JSON as one event: the specification shows no payload (§6). @returns a sentence if it can't be read */
 export function readEvent(settings: Settings, delivery: Delivery): EventItem | string {
 	const { body, headers, receivedAt } = delivery;
 	const { secrets } = settings;

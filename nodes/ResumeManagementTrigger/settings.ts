@@ -1,6 +1,7 @@
 import type { IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
 
 import { privateKeyOf } from '../../credentials/ResumeManagementApi.credentials';
+import { readCredentialData } from '../shared/credential';
 import { Failure } from '../shared/failure';
 import { ParameterReader } from '../shared/parameters';
 import { type Secrets, secretsOf } from '../shared/secrets';
@@ -39,10 +40,7 @@ export async function readSettings(context: Context): Promise<Settings> {
 	return { ...settings, ...(await readSecrets(context, settings)) };
 }
 
-/**
- * Webhook secrets that each verification can use. Headers have no character set, so only ASCII arrives unchanged. The
- * key of an HMAC can be any text.
- */
+/** Webhook secrets by verification: headers have no character set, so only ASCII arrives unchanged. */
 const USABLE = {
 	header: /^[ -~]+$/,
 	hmac: /./s,
@@ -57,7 +55,7 @@ async function readSecrets(
 ): Promise<Pick<Settings, 'webhookSecrets' | 'secrets'>> {
 	// n8n gives a node no credential that `displayOptions` hide (n8n-core's node-execution-context.ts).
 	if (verification === 'none') return { webhookSecrets: [], secrets: [] };
-	const credential = await context.getCredentials('resumeManagementApi');
+	const credential = await readCredentialData(context);
 	const trimmed = (value: unknown) => (typeof value === 'string' ? value.trim() : '');
 	const secret = trimmed(credential.webhookSecret);
 	const older = trimmed(credential.olderWebhookSecret);

@@ -44,7 +44,7 @@ export async function withRow<T>(
 	} finally {
 		node.id = id;
 	}
-	if (!result) throw new Failure('key.notClaimed', {}, { mayHaveHappened: false });
+	if (!result) throw new Failure('key.notClaimed', {}, { outcome: 'refused' });
 	return await result;
 }
 
@@ -74,9 +74,7 @@ export function identityOfWrite(context: IExecutePaginationFunctions): object | 
 	const item = input();
 	// Without such an input, n8n makes a new item each time (n8n-core's execute-single-context.ts).
 	const isCall = item === input();
-	if (isCall !== isTool(context.getNode())) {
-		throw new Failure('write.unguarded', {}, { mayHaveHappened: false });
-	}
+	if (isCall !== isTool(context.getNode())) throw new Failure('write.unguarded');
 	return isCall ? item.json : context.getItemIndex();
 }
 
@@ -91,6 +89,7 @@ export function withCancelSignal<T extends object>(context: T, signal: AbortSign
 /** n8n's context of a run. */
 export interface CredentialContext {
 	getCredentials(type: string, itemIndex?: number): Promise<ICredentialDataDecryptedObject>;
+	getNode(): INode;
 	/** Not in n8n's types. */
 	workflow?: Workflow;
 }

@@ -5,25 +5,26 @@ import { FAILURES } from './failures';
 
 export type FailureId = keyof typeof FAILURES;
 
+/** What became of a write: confirmed, provably not carried out, the same and on hold for a person, or anything else. */
+export type Outcome = 'applied' | 'refused' | 'held' | 'unknown';
+
 /** Facts about a failed item. The defaults are the safe ones. */
 interface Facts {
 	/** The service's `errorCode`, or the network's code such as `ECONNREFUSED`. */
 	code?: string;
 	httpStatus?: number;
-	/** False only if it is proved that the service did not carry out the request. */
-	mayHaveHappened?: boolean;
+	/** Outcome if the request was a write. Unknown by default: another one needs a proof. */
+	outcome?: Exclude<Outcome, 'applied'>;
+	/** True if the request was a write, so that its outcome is shown. */
+	isWrite?: boolean;
 	/** True if the same request may succeed a moment later. */
 	transient?: boolean;
-	/** True if a person has to act before the same request is sent again. */
-	onHold?: boolean;
 	/** Milliseconds after which the service asks to try again. */
 	retryAfter?: number;
 	/** True if the workflow or the credential has to be changed: nothing was sent. */
 	isSetting?: boolean;
 	/** Ends the description: an excerpt of the response, the network's code, or that nothing was sent. */
 	details?: string;
-	/** Outcome of a write that failed; undefined for a read, and for what was not sent. */
-	outcome?: 'unknown' | 'held' | 'refused';
 }
 
 /**
@@ -51,8 +52,8 @@ export class Failure extends Error {
 		return withoutNetworkCodes(`${this.advice} ${details}`.trim());
 	}
 
-	get mayHaveHappened(): boolean {
-		return this.facts.mayHaveHappened ?? !this.facts.isSetting;
+	get outcome(): Exclude<Outcome, 'applied'> {
+		return this.facts.outcome ?? 'unknown';
 	}
 
 	/** Returns the same failure with other facts. */
@@ -67,10 +68,10 @@ const MAY_HAVE_HAPPENED =
 function textsOf(
 	id: FailureId,
 	values: Failure['values'],
-	{ outcome, retryAfter = 0 }: Facts,
+	{ isWrite = false, outcome = 'unknown', retryAfter = 0 }: Facts,
 ): { message: string; advice: string } {
 	// The unknown outcome is that of the first request with the key, not of this item.
-	const isUnknown = outcome === 'unknown' && id !== 'key.claimed';
+	const isUnknown = isWrite && outcome === 'unknown' && id !== 'key.claimed';
 	const fill = (text: string) =>
 		text
 			.replace(REPEATS, isUnknown ? '' : '$1')
@@ -80,7 +81,7 @@ function textsOf(
 	const seconds = Math.ceil(retryAfter / 1000).toLocaleString('en-US');
 	const sentences = [
 		isUnknown && MAY_HAVE_HAPPENED,
-		outcome === 'refused' && 'Nothing was done.',
+		isWrite && outcome === 'refused' && 'Nothing was done.',
 		!isUnknown &&
 			retryAfter &&
 			`The service asks to wait ${seconds} seconds before the next request.`,
@@ -119,8 +120,7 @@ export function toNodeError(node: INode, error: unknown, itemIndex?: number): Er
 	if (!failure.facts.isSetting) return toNodeApiError(node, failure, itemIndex);
 	const { id, description } = failure;
 	// As in n8n's own errors.
-	const item = itemIndex === undefined ? '' : ` [item ${itemIndex}]`;
-	const message = failure.message + item;
+	const message = failure.message + (itemIndex === undefined ? '' : ` [item ${itemIndex}]`);
 	const nodeError = new NodeOperationError(node, message, { itemIndex, description });
 	nodeError.context.failureId = id;
 	return nodeError;
@@ -148,9 +148,9 @@ export function toErrorData(error: unknown): IDataObject {
 		return { message, code: null, httpStatus: null, description, id: null };
 	}
 	const failure = toFailure(error);
-	const { id, message, description, facts } = failure;
-	const { code = null, httpStatus = null, outcome } = facts;
-	return { message, code, httpStatus, description, id, ...(outcome && { outcome }) };
+	const { id, message, description, outcome, facts } = failure;
+	const { code = null, httpStatus = null, isWrite } = facts;
+	return { message, code, httpStatus, description, id, ...(isWrite && { outcome }) };
 }
 
 /** Replaces an error that is no failure: its text may contain a secret. */

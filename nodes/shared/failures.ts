@@ -8,9 +8,6 @@ const REPORTED = 'The service reported: {reported}';
 
 const LATER = '[Try again later.] If this keeps happening, contact your account manager.';
 
-const CHECK_ITEM =
-	"Check this item's parameters and the credential. If this keeps happening, contact your account manager.";
-
 const CHECK_CONNECTION =
 	"Check the credential's Base URL, and for a proxy or a login page between n8n and the service.";
 
@@ -29,7 +26,10 @@ export const FAILURES = {
 		'Please report this to the maintainers of this node.',
 	],
 
-	'service.error': [REPORTED, `${CHECK_ITEM}{code}`],
+	'service.error': [
+		REPORTED,
+		"Check this item's parameters against this message. If this keeps happening, contact your account manager.",
+	],
 	'service.paymentFailed': [
 		REPORTED,
 		"The service's payment provider reported a failure. Contact your account manager before you send this upgrade again.",
@@ -75,7 +75,7 @@ export const FAILURES = {
 	'service.unexpectedStatus': ['Expected HTTP 200, got {status}', CHECK_CONNECTION],
 
 	'response.empty': ['The service sent an empty response', LATER],
-	'response.webPage': ['A web page was received in place of {what}', CHECK_CONNECTION],
+	'response.webPage': ['The response is a web page', CHECK_CONNECTION],
 	'response.notJson': ['The response is not JSON', CHECK_CONNECTION],
 	'response.characters': [
 		"The response's text can't be decoded",
@@ -116,7 +116,7 @@ export const FAILURES = {
 	],
 	'key.claimed': [
 		'This Send Once Key was used before, so nothing was sent now',
-		"The first request with this key may be under way, carried out or on hold, or may be another request. Find out which. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
+		"Find out what became of the first request with this key: it may be under way, carried out or on hold, or may be another request. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
 	],
 
 	'network.hostUnknown': [
@@ -169,6 +169,10 @@ export const FAILURES = {
 	],
 
 	'parameter.empty': ["'{field}' is empty", 'Enter a value, or check its expression.'],
+	'parameter.anExpression': [
+		"'{field}' has an expression that n8n did not evaluate",
+		'Switch the field from Fixed to Expression. If its text comes from the data of the item, correct it there.',
+	],
 	'parameter.notEvaluated': ["'{field}' could not be evaluated", CHECK_EXPRESSION],
 	'parameter.notAnId': [
 		"'{field}' is not an ID",
@@ -195,7 +199,15 @@ export const FAILURES = {
 	],
 	'parameter.notAPath': [
 		"'{field}' is not a path below the Base URL",
-		'Enter the part behind the Base URL, such as /connect, without an address, "..", empty parts or backslashes. Write a percent sign as %25, and put query parameters in Query Parameters.',
+		'It has an empty part, a part "..", a backslash, a #, or a % that is no escape. Write a percent sign as %25.',
+	],
+	'parameter.isAnAddress': [
+		"'{field}' is an address",
+		'Enter what follows the Base URL, such as /users.',
+	],
+	'parameter.hasQuery': [
+		"'{field}' has a question mark",
+		'Put what follows it in Query Parameters.',
 	],
 	'parameter.notAJsonObject': [
 		"'{field}' is not a JSON object",
@@ -237,7 +249,7 @@ export const FAILURES = {
 	'list.notAtPath': ["The response has no list at '{path}'", SET_LIST_PATH],
 	'list.incomplete': [
 		'The list is not complete',
-		'The service sent {count} records, but its response shows that there are more. Check {option}, or add it to read the list page by page. The list may also have changed while it was read.',
+		'The service sent {count} records, but its response shows that there are more. Add {option} in Options to read all pages, or check its settings. The list may also have changed while it was read.',
 	],
 	'list.tooManyPages': [
 		'The list did not end within Max Pages ({pages})',
@@ -247,10 +259,6 @@ export const FAILURES = {
 		'The service sent the same page again',
 		'{what} Check Advance By and Parameter Name in Pagination: the service may not know the parameter. If the list has one page, remove Pagination.',
 	],
-	'list.sameId': [
-		'Different records of one page have the same ID',
-		"The node can't combine pages if two records have the same ID. Remove Pagination to get the response to one request, and ask your account manager which property identifies a record.",
-	],
 	'list.noCursor': [
 		"The response has no cursor at '{path}'",
 		'The value there must be text or a number. Check Cursor Path in Pagination.',
@@ -259,10 +267,6 @@ export const FAILURES = {
 	'file.none': ['The response has no file', SET_FILE_PATH],
 	'file.several': ['The response has more than one file', SET_FILE_PATH],
 	'file.notAtPath': ["The response has no file at '{path}'", SET_FILE_PATH],
-	'file.partial': [
-		'Only a part of the file was sent (HTTP 206)',
-		'The node asked for all of it. Try again later. If this keeps happening, ask your account manager.',
-	],
 	'file.isText': [
 		'Text was received from {host} in place of a file',
 		'Text is a file only if it is sent as an attachment, or if File Path in Options leads to it. Ask your account manager.',

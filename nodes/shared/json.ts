@@ -17,8 +17,9 @@ function isExact(value: unknown): boolean {
 }
 
 /** Returns the value at a dotted path, such as `data.users` or `events.0.name`; undefined if there is none. */
-export function valueAt(value: unknown, path: string): unknown {
-	return path.split('.').reduce((inner, key) => {
+export function valueAt(value: unknown, path: string | string[]): unknown {
+	const names = typeof path === 'string' ? path.split('.') : path;
+	return names.reduce((inner, key) => {
 		const isThere = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key);
 		return isThere ? (inner as IDataObject)[key] : undefined;
 	}, value);

@@ -9,10 +9,16 @@ import { isObject } from './json';
 export const MORE_FLAGS = ['hasmore', 'hasnext'];
 
 /** Links, cursors or page numbers of the next page of a list. */
-export const NEXT_LINKS = ['next', 'nextpage', 'nextcursor'];
+export const NEXT_LINKS = ['next', 'nextpage', 'nextpagetoken', 'nextcursor'];
+
+/** Numbers of pages of a list. */
+export const PAGE_COUNTS = ['pages', 'totalpages', 'pagecount'];
 
 /** Numbers of records in a list. */
 export const TOTALS = ['total', 'totalcount'];
+
+/** Numbers of records in a response or, if larger, in a list. */
+export const COUNTS = ['count'];
 
 /** Objects in a response, or in its `data`, that may hold the properties above. */
 export const PAGE_PLACES = ['meta', 'pagination', 'links'];

@@ -4,12 +4,18 @@ import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { exactString, isObject, isPlain, parseJson, throughJson } from './json';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
+export type ReadOptions = { rawExpressions?: boolean };
+
 /** Reads a node parameter of one item: n8n's `getNodeParameter`. */
-export type ReadParameter = (
-	name: string,
-	fallback?: unknown,
-	options?: { rawExpressions?: boolean },
-) => unknown;
+type ReadParameter = (name: string, fallback?: unknown, options?: ReadOptions) => unknown;
+
+/** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
+export function normalizeEmail(email: string): string {
+	return email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** Start of an expression in a text that n8n did not evaluate. */
+const EXPRESSION = '{{';
 
 /** A token of RFC 9110, section 5.6.2. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -63,7 +69,10 @@ export class ParameterReader {
 
 	/** Reads a path below the Base URL, percent-encoded: see {@link toPath}. */
 	path(name: string): string {
-		return toPath(this.text(name)) ?? this.reject('notAPath', name);
+		const path = this.text(name);
+		if (path.includes('://')) this.reject('isAnAddress', name);
+		if (path.includes('?')) this.reject('hasQuery', name);
+		return toPath(path) ?? this.reject('notAPath', name);
 	}
 
 	/** Reads the ID of a resource locator, percent-encoded as one segment of a path. */
@@ -77,20 +86,21 @@ export class ParameterReader {
 		return mode === 'email' ? { email: this.toEmail(name, value) } : this.toId(name, value);
 	}
 
-	/**
-	 * Reads an email address, trimmed.
-	 * @param optional if the user may leave the field empty, which gives ''
-	 */
+	/** Reads an email address, trimmed. @param optional if the field may be empty, which gives '' */
 	email(name: string, { optional = false } = {}): string {
 		return optional && this.isLeftEmpty(name) ? '' : this.toEmail(name, this.read(name));
 	}
 
-	/** Reads text that is not blank, trimmed. */
-	text(name: string): string {
-		return this.optionalText(name) || this.reject('empty', name);
+	/**
+	 * Reads text that is not blank, trimmed: a name or an ID, and no expression.
+	 * @param optional if the text may be blank, which gives ''
+	 */
+	text(name: string, { optional = false } = {}): string {
+		const text = this.withoutExpression(name, this.optionalText(name));
+		return text || optional ? text : this.reject('empty', name);
 	}
 
-	/** Reads text, trimmed; '' if it is missing. */
+	/** Reads any text, trimmed; '' if it is missing. */
 	optionalText(name: string): string {
 		return this.toText(name, this.read(name)).trim();
 	}
@@ -115,11 +125,11 @@ export class ParameterReader {
 	}
 
 	/**
-	 * Reads the Send Once Key; '' if the user has left the field empty. An expression without a value is an error: the item
-	 * would be sent without protection.
+	 * Reads the Send Once Key; undefined if the user has left the field empty. An expression without a value is an error: the
+	 * item would be sent without protection.
 	 */
-	sendOnceKey(): string {
-		return this.isLeftEmpty('sendOnceKey') ? '' : this.text('sendOnceKey');
+	sendOnceKey(): string | undefined {
+		return this.isLeftEmpty('sendOnceKey') ? undefined : this.text('sendOnceKey');
 	}
 
 	query(): IDataObject {
@@ -158,15 +168,20 @@ export class ParameterReader {
 	}
 
 	private toId(name: string, value: unknown): string {
-		const id = this.toText(name, value);
-		if (id.trim() === '') this.reject('empty', name);
+		const id = this.withoutExpression(name, this.toText(name, value).trim());
+		if (id === '') this.reject('empty', name);
 		return toSegment(id) ?? this.reject('notAnId', name);
 	}
 
 	private toEmail(name: string, value: unknown): string {
-		const email = this.toText(name, value).trim();
+		const email = this.withoutExpression(name, this.toText(name, value).trim());
 		const isOne = /^[^@\s]+@[^@\s]+$/.test(email) && !CONTROL_CHARACTERS.test(email);
 		return isOne ? email : this.reject('notAnEmail', name);
+	}
+
+	/** Refuses an expression that is the value itself: a request with it would be for something else, and might bill. */
+	private withoutExpression(name: string, text: string): string {
+		return text.includes(EXPRESSION) ? this.reject('anExpression', name) : text;
 	}
 
 	private toText(name: string, value: unknown): string {

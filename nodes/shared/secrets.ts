@@ -6,7 +6,7 @@ export const HIDDEN = '[hidden]';
 /** Characters of the shortest key. A shorter text would be found in many places. */
 const SHORTEST = 8;
 
-/** Spellings of the secrets, the longest first: a shorter one may be a part of a longer one. */
+/** Spellings of the secrets. */
 export type Secrets = readonly string[];
 
 /** Returns the spellings to search for. Blanks around a secret, and the prefix of Standard Webhooks, are no part of it. */
@@ -16,7 +16,7 @@ export function secretsOf(secrets: unknown[]): Secrets {
 		.map((secret) => withoutPrefix(secret.trim()))
 		.filter(({ length }) => length >= SHORTEST)
 		.flatMap(spellingsOf);
-	return [...new Set(spellings)].sort((one, other) => other.length - one.length);
+	return [...new Set(spellings)];
 }
 
 /** Returns the Base64 of a Standard Webhooks secret, which often follows `whsec_`; any other secret as it is. */
@@ -41,10 +41,7 @@ function spellingsOf(secret: string): string[] {
 	];
 }
 
-/**
- * Characters that libraries write as `\u00xx` in JSON: .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all
- * of them.
- */
+/** Characters written as `\u00xx` in JSON by .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all of them. */
 const ESCAPED_IN_JSON = [/\\"|[&'+<>`]/g, /[&'<=>]/g, /[&<>]/g, /\\"|[&'+/<=>`]/g];
 
 function jsonOf(secret: string): string[] {
@@ -86,10 +83,7 @@ function percentEncodingsOf(text: string): string[] {
 	return [...encodings, ...encodings.map(lowerCase)];
 }
 
-/**
- * Encodes a secret at each of the three offsets that it can have in a longer text, without the characters at both ends
- * that also depend on its neighbours.
- */
+/** Encodes a secret at each of the three offsets in a longer text, without the ends that depend on its neighbours. */
 function base64Of(bytes: Buffer, encoding: 'base64' | 'base64url'): string[] {
 	return [0, 1, 2].map((offset) => {
 		const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString(encoding);
@@ -101,10 +95,7 @@ export function holdsSecret(text: string | Buffer, secrets: Secrets): boolean {
 	return secrets.some((secret) => text.includes(secret));
 }
 
-/**
- * Replaces the secrets in all strings, numbers and property names of a value. Cut strings only afterwards: a part of a
- * secret is not found.
- */
+/** Replaces secrets in all strings, numbers and names. Cut strings only afterwards: a part of a secret is not found. */
 export function hideSecrets<T>(value: T, secrets: Secrets): T {
 	const strings: string[] = [];
 	collectStrings(value, strings);
@@ -135,6 +126,18 @@ function replaceIn(value: unknown, secrets: Secrets): unknown {
 	return Object.fromEntries(entries);
 }
 
+/** Replaces each stretch that secrets cover. Two spellings may overlap, such as those of adjacent copies of a key. */
 function replaceInText(text: string, secrets: Secrets): string {
-	return secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+	const ends = new Map<number, number>();
+	for (const secret of secrets) {
+		for (let start = text.indexOf(secret); start >= 0; start = text.indexOf(secret, start + 1)) {
+			ends.set(start, Math.max(ends.get(start) ?? 0, start + secret.length));
+		}
+	}
+	let [shown, covered] = ['', 0];
+	for (const [start, end] of [...ends].sort(([one], [other]) => one - other)) {
+		if (start >= covered) shown += text.slice(covered, start) + HIDDEN;
+		covered = Math.max(covered, end);
+	}
+	return shown + text.slice(covered);
 }

@@ -52,7 +52,7 @@ export function consoleRoutes(
 	scope.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
 		const { statusCode = 500, message } = error;
 		if (statusCode >= 500) console.error(error);
-		return page(reply.code(statusCode), 'problem', { title: 'That did not work', message });
+		return problemPage(reply.code(statusCode), message);
 	});
 	scope.get('/style.css', (_request, reply) => reply.type('text/css').send(stylesheet));
 
@@ -102,9 +102,10 @@ export function consoleRoutes(
 		return back(reply);
 	});
 
-	scope.get('/upgrades', (_request, reply) => {
-		const lists = { requests: store.listUpgradeRequests(), billed: store.countUpgrades() };
-		return page(reply, 'upgrades', { title: 'Upgrades', ...lists });
+	scope.get<Form>('/upgrades', ({ query: { search = '' } }, reply) => {
+		const requests = store.listUpgradeRequests(search.trim());
+		const data = { title: 'Upgrades', search, requests, billed: store.countUpgrades() };
+		return page(reply, 'upgrades', data);
 	});
 
 	scope.get('/faults', (_request, reply) => {
@@ -122,6 +123,11 @@ export function consoleRoutes(
 		faults.remove(Number(params.id));
 		return back(reply, 'faults');
 	});
+}
+
+/** Says in a browser what did not work. */
+export function problemPage(reply: FastifyReply, message: string): FastifyReply {
+	return page(reply, 'problem', { title: 'That did not work', message });
 }
 
 function page(reply: FastifyReply, view: string, data: object): FastifyReply {

@@ -11,8 +11,11 @@ const { credential, requests, run } = useRawService(() => SUCCESS);
 /** An expression after its first character. It evaluates to itself. */
 const SELF = '{{ "=" + $json.self }}';
 const ITEMS = [0, 1, 2].map((index) => ({
-	...{ id: `${index}`, email: `${index}@example.com`, planId: 'pro' },
-	...{ key: `private-key-${index}`, self: SELF },
+	id: `${index}`,
+	email: `${index}@example.com`,
+	planId: 'pro',
+	key: `private-key-${index}`,
+	self: SELF,
 }));
 
 const plain = () => ({ ...credential(), privateKey: 'private-key' });
@@ -41,7 +44,7 @@ test.each<[string, data: object, reads: number, keys: string[], helper?: Helper]
 	['a change after the expressions', {}, 4, ['private-key-later'], changesItLater],
 	['two evaluations', {}, 4, ['private-key'], makesTwoCalls],
 	['no evaluation', {}, 4, ['private-key'], makesNoCall],
-])('a credential with %s', async (_, data, reads, keys, ...[helper]) => {
+])('a credential with %s', async (_, data, reads, keys, helper = undefined) => {
 	const options: Array<[INodeParameters, 'stopWorkflow' | 'continueErrorOutput']> = [
 		[userGet('={{ $json.id }}'), 'continueErrorOutput'],
 		[planUpgrade, 'stopWorkflow'],

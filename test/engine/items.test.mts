@@ -49,13 +49,31 @@ test.each<object>([
 });
 
 const RECORD = {
-	...{ id: 7, error: 'none', 'plan.code': 'p', 'a.b': { c: 1, d: 2 }, tags: [{ name: 'a' }] },
+	id: 7,
+	error: 'none',
+	'plan.code': 'p',
+	'a.b': { c: 1, d: 2 },
+	tags: [{ name: 'a' }],
 	plan: { name: 'pro', price: 1, limits: { users: 3, seats: 4 } },
 	...(JSON.parse('{ "__proto__": { "id": 1, "name": 2 } }') as object),
 };
 const success = (data: unknown) => ({ status: 'success', data });
 const withFields = (fieldsToReturn: string, more: INodeParameters = {}) =>
 	service.run({ ...userGet('1'), ...more, options: { fieldsToReturn } });
+
+test.each<[more: object, data: object, expected: object]>([
+	[{ trace: 't' }, { id: 7 }, { trace: 't', id: 7 }],
+	[{ id: 'r-1', trace: 't' }, { id: 7 }, { id: 7, trace: 't', envelope: { id: 'r-1' } }],
+	[
+		{ id: 7, name: null },
+		{ id: 7, name: 'Ann' },
+		{ id: 7, name: 'Ann' },
+	],
+	[{ token: 'abc' }, { token: null, constructor: null }, { token: 'abc', constructor: null }],
+])('%j beside the data %j is not lost', async (more, data, expected) => {
+	response = { status: 'success', ...more, data };
+	expect((await service.run(userGet('1'))).items).toEqual([expected]);
+});
 
 test.each<[fields: string, expected: object]>([
 	[' plan.name , id ', { id: 7, plan: { name: 'pro' } }],
@@ -85,7 +103,7 @@ test('each operation that returns records and only reads has Fields to Return', 
 	const having = operations.filter(({ fields }) =>
 		JSON.stringify(fields).includes('fieldsToReturn'),
 	);
-	expect(having).toEqual(operations.filter(({ write, returns }) => !write && returns !== 'file'));
+	expect(having).toEqual(operations.filter((one) => !one.write && one.returns !== 'file'));
 	for (const { parameters } of having) {
 		response = success(parameters.operation === 'getAll' ? [RECORD] : RECORD);
 		expect((await withFields('id', { ...parameters, userId: '1' })).items).toEqual([{ id: 7 }]);

@@ -90,7 +90,7 @@ function bodyFor(one: Service, query: URLSearchParams, count: number): unknown {
 	const records = recordsOf(one)
 		.slice(before, before + visible(one.rows.slice(start, end)))
 		.map((record) => ({ ...record, ...stamp }));
-	return inPlace(one, records, signsOf(one, end, count), count);
+	return inPlace(one, records, signsOf(one, size, end, count), count);
 }
 
 function windowOf(one: Service, query: URLSearchParams, size: number): [number, number] {
@@ -108,9 +108,9 @@ function windowOf(one: Service, query: URLSearchParams, size: number): [number, 
 	return [start, Math.min(start + size, Math.max(start, length))];
 }
 
-function signsOf(one: Service, end: number, count: number): object {
+function signsOf(one: Service, size: number, end: number, count: number): object {
 	const isMore = end < one.rows.length;
-	const cursor = one.cursors === 'stuck' ? one.size : end;
+	const cursor = one.cursors === 'stuck' ? size : end;
 	const next = one.cursors === 'stamped' && one.id ? `${cursor}.${count}` : `${cursor}`;
 	const all = {
 		none: {},
@@ -162,7 +162,8 @@ async function read(one: Service, by: Settings) {
 		}),
 	};
 	const { error, items, hints } = await run({
-		...{ resource: 'user', operation: 'getAll' },
+		resource: 'user',
+		operation: 'getAll',
 		...(by.limit > 0 ? { limit: by.limit } : { returnAll: true }),
 		options: {
 			retries: 0,

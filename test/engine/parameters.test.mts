@@ -41,14 +41,26 @@ const everyBody = (body: string) =>
 const keyed = (sendOnceKey: string) => ({ ...upgrade, sendOnceKey });
 const field = (value: string) => ({ ...getToken, ...bodyField('v', value) });
 const UNDECIDED = ['={{ $json.no }}', '={{ "false" }}', '={{ null }}', '={{ 0 }}', '={{ "" }}'];
+const NO_METHODS = ['={{ "GET" }}', '={{ "post" }}', '={{ null }}', 'HEAD', 'CONNECT'];
 const OWN_EMAIL = { ...getToken, email: 'a@example.com', ...bodyField('email', 'b@example.com') };
+
+const FORGOTTEN = ' {{ $json.paymentId }}';
+/** Data that hold an expression, such as what a forgotten one has written before. */
+const BY_ITEM = '={{ "{" + "{ $json.id }" + "}" }}';
 
 const REFUSED: Record<string, INodeParameters[]> = {
 	"'User' is empty": ['={{ "" }}', ' '].map(userGet),
-	"'User' is not an ID": ['.', '..', 'u1\n', '\ud800'].map(userGet),
+	"'User' is not an ID": ['.', '..', 'u\n1', '\ud800'].map(userGet),
 	"'User' holds a number that JavaScript rounds": [userGet(lost)],
 	"'Resume' is empty": [{ ...download, resumeId: byId('={{ "" }}') }],
 	"'Put Output File in Field' is empty": [{ ...download, binaryPropertyName: '={{ " " }}' }],
+	"'User' has an expression that n8n did not evaluate": [userGet(FORGOTTEN), userGet(BY_ITEM)],
+	"'Email' has an expression that n8n did not evaluate": [{ ...upgrade, email: FORGOTTEN }],
+	"'Plan ID' has an expression that n8n did not evaluate": [{ ...upgrade, planId: FORGOTTEN }],
+	"'AI Token ID' has an expression that n8n did not evaluate": [
+		{ ...upgrade, aiTokenId: FORGOTTEN },
+	],
+	"'Send Once Key' has an expression that n8n did not evaluate": [keyed(FORGOTTEN)],
 	"'Email' is not an email address": [
 		...['nathan', 'a@b@c', '  '].map((email) => ({ ...upgrade, email })),
 		{ ...getToken, email: '={{ $json.missing }}' },
@@ -68,37 +80,43 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	"'Body Fields' has an entry without a name": [{ ...create, ...bodyField(' ', 'x') }],
 	"'Body Fields' has two entries named 'email'": [OWN_EMAIL],
 	"'Body Fields: v' holds a number that JavaScript rounds": [field(lost)],
+	// prettier-ignore
 	"'Body Fields: v' holds a value that JSON can't express": [
-		...['={{ NaN }}', '={{ 1 / 0 }}', '={{ new Date(NaN) }}', '={{ new Map([["a", 1]]) }}'],
-		...['={{ Symbol("x") }}', '={{ /x/ }}'],
+		'={{ NaN }}', '={{ 1 / 0 }}', '={{ new Date(NaN) }}', '={{ new Map([["a", 1]]) }}',
+		'={{ Symbol("x") }}', '={{ /x/ }}',
 	].map(field),
 	"'Specify Body' is not one of fields, json": ['={{ "JSON" }}', '={{ null }}'].map(
 		(specifyBody) => ({ ...customSend, ...json('{"a": 1}'), specifyBody }),
 	),
+	// prettier-ignore
 	"'JSON Body' is not a JSON object": [
-		...['={{ new Date(0) }}', '={{ $now }}', '={{ [] }}', '={{ ({ toJSON: () => "text" }) }}'],
-		...['{"a": 1', '[]', '7', '{"a": 12345678901234567890'],
+		'={{ new Date(0) }}', '={{ $now }}', '={{ [] }}', '={{ ({ toJSON: () => "text" }) }}',
+		'{"a": 1', '[]', '7', '{"a": 12345678901234567890',
 	].flatMap(everyBody),
 	"'JSON Body' has two entries named 'email'": [
 		{ ...getToken, email: 'a@example.com', ...json('{"email": "b@example.com"}') },
 	],
+	// prettier-ignore
 	"'JSON Body' holds a value that JSON can't express": [
-		...['={{ new Map([["a", 1]]) }}', '={{ ({ a: NaN }) }}', '={{ ({ a: [1, { b: () => 1 }] }) }}'],
-		...['={{ ({ a: new Date(NaN) }) }}', '={{ ({ a: [undefined] }) }}', '={{ ({ a: 10n }) }}'],
+		'={{ new Map([["a", 1]]) }}', '={{ ({ a: NaN }) }}', '={{ ({ a: [1, { b: () => 1 }] }) }}',
+		'={{ ({ a: new Date(NaN) }) }}', '={{ ({ a: [undefined] }) }}', '={{ ({ a: 10n }) }}',
 	].flatMap(everyBody),
+	// prettier-ignore
 	"'JSON Body' holds a number that JavaScript rounds": [
-		...['={{ ({ id: 12345678901234567890 }) }}', '={{ ({ id: [1, -9007199254740993] }) }}'],
-		...['={{ ({ id: $json.lost }) }}', '={"id": {{ $json.lost * 1000 }}}'],
-		...['={{ JSON.stringify({ id: $json.lost * 1000 }) }}', '{"id": 12345678901234567890}'],
-		...['{"id": [1, -9007199254740993]}', '{"a":0.12345678901234567891,"b":1}', '{"b":1e-400}'],
+		'={{ ({ id: 12345678901234567890 }) }}', '={{ ({ id: [1, -9007199254740993] }) }}',
+		'={{ ({ id: $json.lost }) }}', '={"id": {{ $json.lost * 1000 }}}',
+		'={{ JSON.stringify({ id: $json.lost * 1000 }) }}', '{"id": 12345678901234567890}',
+		'{"id": [1, -9007199254740993]}', '{"a":0.12345678901234567891,"b":1}', '{"b":1e-400}',
 		'{"a": 1e999}',
 	].flatMap(everyBody),
-	"'Method' is not one of DELETE, PATCH, POST, PUT": [
-		...['={{ "GET" }}', '={{ "post" }}', '={{ null }}', 'HEAD', 'CONNECT'],
-	].map((method) => ({ ...customSend, method })),
-	"'Path' is not a path below the Base URL": ['get', 'send'].map((operation) => ({
-		...{ resource: 'customRequest', operation, path: 'a/..' },
+	"'Method' is not one of DELETE, PATCH, POST, PUT": NO_METHODS.map((method) => ({
+		...customSend,
+		method,
 	})),
+	"'Path' is not a path below the Base URL": [
+		{ ...customSend, path: 'a/..' },
+		{ resource: 'customRequest', operation: 'get', path: 'a/..' },
+	],
 };
 
 test.each(Object.entries(REFUSED))('%s', async (message, all) => {

@@ -70,7 +70,7 @@ test.each([
 	['a 407', 'read', undefined, REFUSED, { id: 'network.proxyRefused', httpStatus: 407 }],
 	['a 407', 'write', planUpgrade, REFUSED, { id: 'network.proxyRefused', outcome: 'refused' }],
 	['a reset', 'write', planUpgrade, RESET, { id: 'network.lost', outcome: 'refused' }],
-])('%s of the proxy proves that a %s was not sent', async (...[, , given, response, failure]) => {
+])('%s of the proxy proves that a %s was not sent', async (_, __, given, response, failure) => {
 	refusal = response;
 	const items = [{ proxy: proxyUrl() }];
 	const { failures } = await run(items, given as never, 'https://service.example.com/v1');

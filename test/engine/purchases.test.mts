@@ -70,6 +70,11 @@ const safeguards: Record<string, Safeguard> = {
 		sends: [],
 		fails: ['parameter.notAnEmail', 'parameter.empty', 'write.repeated'],
 	},
+	'previews do not count for Max Upgrades': {
+		items: [{ preview: true, ...forEmma }, { preview: true, ...forNoah }, forNoah],
+		parameters: { preview: '={{ $json.preview ?? false }}', options: { maxUpgrades: 1 } },
+		sends: [NOAH],
+	},
 	'a run with as many items as Max Upgrades sends them': {
 		items: [forEmma, forNoah],
 		parameters: { options: { maxUpgrades: 2 } },
@@ -123,6 +128,24 @@ describe('a Send Once Key', () => {
 		expect(sent()).toEqual([EMMA]);
 	});
 
+	const rotated = (id = '1'): Partial<EngineRun> => ({
+		credential: { ...credential(), privateKey: 'another-private-key' },
+		node: { ...CONTINUES, credentials: { resumeManagementApi: { id, name: 'Test' } } },
+	});
+	const byExpression = () => ({
+		credential: { ...credential(), privateKey: '={{ $json.other + "-by-item" }}' },
+	});
+
+	test.each<[account: string, rest: () => Partial<EngineRun>, expected: object]>([
+		['the credential with a new private key', () => rotated(), { items: [{ alreadySent: true }] }],
+		['another credential', () => rotated('2'), { failures: [{ id: 'key.claimed' }] }],
+		['another key by expression', byExpression, { failures: [{ id: 'key.claimed' }] }],
+	])('that succeeded is not sent again for %s', async (_, rest, expected) => {
+		await upgrade([forEmma], keyed);
+		expect(await upgrade([{ ...forEmma, other: 'key' }], keyed, rest())).toMatchObject(expected);
+		expect(sent()).toEqual([EMMA]);
+	});
+
 	test('is not sent again if its outcome is unknown', async () => {
 		sandbox().faults.add({ path: '/plan/upgrade', response: { status: 502 } });
 		const { failures } = await upgrade([forEmma, forEmma], keyed);
@@ -130,7 +153,7 @@ describe('a Send Once Key', () => {
 			outcome: 'unknown',
 			message: 'This Send Once Key was used before, so nothing was sent now',
 			description:
-				"The first request with this key may be under way, carried out or on hold, or may be another request. Find out which. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
+				"Find out what became of the first request with this key: it may be under way, carried out or on hold, or may be another request. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
 		};
 		expect(failures).toMatchObject([{ id: 'service.unavailable' }, used]);
 		expect(sent()).toEqual([EMMA]);

@@ -61,7 +61,7 @@ const ROWS = [
 		name: 'a web page',
 		response: http(200, {}, '<html>Hello</html>'),
 		outcome: 'unknown',
-		message: 'Outcome unknown: A web page was received in place of JSON',
+		message: 'Outcome unknown: The response is a web page',
 		description: `${FIND_OUT} Check the credential's Base URL, and for a proxy or a login page between n8n and the service.`,
 	},
 	{

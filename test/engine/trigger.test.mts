@@ -123,9 +123,17 @@ test('an error of n8n gets a response without its text, and starts nothing', asy
 	const fail = () => {
 		throw new Error('text of n8n');
 	};
-	for (const method of ['getHeaderData', 'getCredentials', 'getRequestObject']) {
-		const { status, body, items, log } = await trigger.receive(genuine(), { [method]: fail });
-		expect([status, body.errorCode, items]).toEqual([500, 'internal-error', undefined]);
+	for (const [method, errorCode, errorMessage] of [
+		['getHeaderData', 'internal-error', 'n8n could not read the request or the credential.'],
+		['getRequestObject', 'internal-error', 'n8n could not read the request or the credential.'],
+		['getCredentials', 'misconfigured', 'n8n could not read the credential.'],
+	]) {
+		const { status, body, items, log } = await trigger.receive(genuine(), { [method!]: fail });
+		expect([status, body, items]).toEqual([
+			500,
+			{ status: 'error', errorCode, errorMessage },
+			undefined,
+		]);
 		expect(JSON.stringify(body) + log).not.toContain('text of n8n');
 	}
 });

@@ -76,6 +76,7 @@ test.each(Object.keys(PLACES))(
 
 const privateKey = 'sk_live_0123456789abcdef';
 const cutAt = (length: number) => 'x'.repeat(length - privateKey.length + 1) + privateKey;
+const cutResponse = http(404, {}, ' '.repeat(64 * 1_024 - 22) + privateKey);
 const upperCase = privateKey.toUpperCase();
 const withComma = 'sk_live_0123456789abc,def';
 const codeWithComma = failure({ errorCode: `error code: ${withComma}, contact us` });
@@ -85,6 +86,7 @@ test.each<[string, INodeParameters, given: unknown, own?: object]>([
 	['a status that is cut', upgrade, { status: cutAt(200) }],
 	['an excerpt that is cut', userGet('1'), http(404, {}, JSON.stringify({ detail: cutAt(180) }))],
 	['an excerpt of a long response', userGet('1'), http(404, {}, privateKey.repeat(2_731))],
+	['an excerpt that ends where the response was cut', userGet('1'), cutResponse],
 	['an error code at a comma in the key', userGet('1'), codeWithComma, { privateKey: withComma }],
 	['a file name that is cut', download, file(`filename="${cutAt(255)}"`)],
 	['a file name without its colons', download, file(`filename="${[...privateKey].join(':')}"`)],
@@ -135,9 +137,10 @@ test('a preview does not show a secret', async () => {
 });
 
 /** Properties that the service may add, under names that could be mistaken. */
+// prettier-ignore
 const ADDED = {
-	...{ message: 'm', errors: [], code: 1, success: false, state: 'error', url: 'x', type: 7 },
-	...{ meta: { page: 1 }, items: ['a'], results: [{ id: 9 }], details: { data: { id: 9 } } },
+	message: 'm', errors: [], code: 1, success: false, state: 'error', url: 'x', type: 7,
+	meta: { page: 1 }, items: ['a'], results: [{ id: 9 }], details: { data: { id: 9 } },
 };
 const USERS = [
 	{ ...ADDED, id: 1 },

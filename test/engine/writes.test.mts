@@ -96,15 +96,20 @@ const WRITINGS: Record<Asked['writing'], (from: From) => INodeParameters> = {
 		preview: from('preview'),
 	}),
 	create: (from) => ({
-		...{ resource: 'resume', operation: 'create', userId: byEmail(from('email')) },
+		resource: 'resume',
+		operation: 'create',
+		userId: byEmail(from('email')),
 		...bodyField('content', from('content')),
 	}),
 	token: (from) => ({
-		...{ ...getToken, email: from('email') },
+		...getToken,
+		email: from('email'),
 		...bodyField('content', from('content')),
 	}),
 	custom: (from) => ({
-		...{ ...customSend, method: from('method'), path: from('path') },
+		...customSend,
+		method: from('method'),
+		path: from('path'),
 		...bodyField('content', from('content')),
 	}),
 };
@@ -161,7 +166,9 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 	let seen = 0;
 	const { reactions, lists, connections } = execution;
 	Object.assign(service.state, {
-		...{ reactions: [...reactions], lists: [...lists], connections: [...connections] },
+		reactions: [...reactions],
+		lists: [...lists],
+		connections: [...connections],
 		onRequest: () => seen++ === cancelAt && cancel.abort(),
 	});
 	const from = isTool(execution) ? fromAi : fromItem;
@@ -178,14 +185,16 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 		},
 		credential: {
 			baseUrl: service.baseUrl(`account-${execution.address}`, tls !== 'none'),
-			privateKey: `private-key-${execution.privateKey}`,
+			privateKey: `private-key-${execution.credential}${execution.rotated ? '-rotated' : ''}`,
 		},
 		items: items.map((item, index) => valuesOf(execution, item, index)),
 		node: {
 			...settings,
 			// After a stop, the agent would call no other tool.
 			...(entry === 'toolNode' && settings.onError === 'stopWorkflow' && { onError: undefined }),
-			...{ id: `node-${execution.node}`, waitBetweenTries: 1 },
+			id: `node-${execution.node}`,
+			credentials: { resumeManagementApi: { id: `${execution.credential}`, name: 'Test' } },
+			waitBetweenTries: 1,
 		},
 		byExecute: entry === 'execute',
 		failingCredentialReads: execution.failingCredentialReads,
@@ -213,8 +222,8 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 	}));
 }
 
-function writeOf({ writing, address, privateKey }: Execution, item: Item): string {
-	const account = `account-${address} Bearer private-key-${privateKey}`;
+function writeOf({ writing, address, credential }: Execution, item: Item): string {
+	const account = `account-${address} Bearer private-key-${credential}`;
 	return identify({ writing, account, name: nameOf(item), content: item.content });
 }
 
@@ -336,10 +345,22 @@ async function playAndAssert(given: Script): Promise<Played[]> {
 describe('what has billed twice, or been reported wrongly', () => {
 	const item: Item = { person: 0, content: 'pro', key: 0, previews: false, throws: false };
 	const usual: Execution = {
-		...{ writing: 'upgrade', entry: 'run', address: 0, privateKey: 0, node: 0, items: [item] },
+		writing: 'upgrade',
+		entry: 'run',
+		address: 0,
+		credential: 0,
+		rotated: false,
+		node: 0,
+		items: [item],
 		settings: { onError: 'stopWorkflow', retryOnFail: true, maxTries: 5 },
-		...{ keyed: false, allowsRepeated: false, failingCredentialReads: [], overlaps: false },
-		...{ reactions: [], lists: [], connections: [], cancelAt: undefined },
+		keyed: false,
+		allowsRepeated: false,
+		failingCredentialReads: [],
+		overlaps: false,
+		reactions: [],
+		lists: [],
+		connections: [],
+		cancelAt: undefined,
 	};
 	const once = { ...usual.settings, retryOnFail: false };
 	const goesOn = { ...usual.settings, onError: 'continueRegularOutput' as const };
@@ -372,7 +393,7 @@ describe('what has billed twice, or been reported wrongly', () => {
 		['a connection over TLS that breaks after the request', { reactions: [broken] }, 1, 'trusted'],
 		['a TLS handshake that is reset once', { connections: ['reset'] }, 1, 'trusted'],
 		['a certificate that nobody trusts', {}, 0, 'untrusted'],
-	])('%s', async (...[, differences, requests, tls = 'none']) => {
+	])('%s', async (_, differences, requests, tls = 'none') => {
 		await playAndAssert({ tls, executions: [{ ...usual, ...differences }] });
 		expect(service.state.counted).toHaveLength(requests);
 	});

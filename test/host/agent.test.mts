@@ -49,7 +49,8 @@ const calls = [
 	call('plan_upgrade', { email, planId: SANDBOX_PLANS.pro }),
 	call('plan_upgrade', { email, planId: 'unknown' }),
 	// The response to the first one is lost. Another call is another purchase.
-	...[purchase, purchase],
+	purchase,
+	purchase,
 ];
 
 // Version 3 runs tools as nodes of their own; earlier ones run them themselves.
@@ -150,7 +151,10 @@ async function runAgent(
 			credentials,
 		},
 		...Object.entries({ ...tools, plan_upgrade }).map(([name, parameters]) => ({
-			...{ name, type: `${actionType}Tool`, parameters, credentials },
+			name,
+			type: `${actionType}Tool`,
+			parameters,
+			credentials,
 			...(name === 'plan_upgrade' && retries),
 			// Version 3 stops the execution then.
 			...(typeVersion < 3 && { onError: 'stopWorkflow' as const }),

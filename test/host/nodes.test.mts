@@ -1,6 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
-import { instance, outputOf, useInstance, type NodeToRun } from './instance.mts';
+import { instance, outputOf, tested, useInstance, type NodeToRun } from './instance.mts';
 
 /** The package in a real n8n: the credential, and one node at a time. */
 
@@ -47,15 +47,17 @@ describe('credential test', () => {
 		expect(instance.sandbox.requests).toHaveLength(sent);
 	});
 
-	it.each<[status: number, body: object]>([
-		[401, { status: 'success' }],
+	it.each<[status: number, body: object, in2?: RegExp]>([
+		[401, { status: 'success' }, /Check that Private Key is complete/],
+		[404, {}, /is not from the resume-management service/],
 		[200, { status: 'error', errorMessage: 'unknown key' }],
 		[200, { status: 'success', errorCode: 'user-1' }],
 		[200, { users: [] }],
-	])('refuses HTTP %d with %j', async (status, body) => {
+	])('refuses HTTP %d with %j', async (status, body, in2 = /./) => {
 		const response = { status, body: JSON.stringify(body) };
 		instance.sandbox.faults.add({ path: '/users', response });
-		expect(await press({})).toMatchObject({ status: 'Error' });
+		const message = expect.stringMatching(tested === '2' ? in2 : /./) as string;
+		expect(await press({})).toMatchObject({ status: 'Error', message });
 	});
 });
 

@@ -16,9 +16,10 @@ import { TestApi } from '../support/testApi.mts';
 import { actionType, startMilliseconds } from './instance.mts';
 
 /** Parts of the project that the commands read. */
+// prettier-ignore
 const parts = [
-	...['credentials', 'dist', 'gulpfile.js', 'host', 'icons', 'nodes', 'package.json', 'sandbox'],
-	...['tsconfig.json', 'workflows', 'README.md', 'LICENSE.md'],
+	'credentials', 'dist', 'gulpfile.js', 'host', 'icons', 'nodes', 'package.json', 'sandbox',
+	'tsconfig.json', 'workflows', 'README.md', 'LICENSE.md',
 ];
 
 let folder: string;

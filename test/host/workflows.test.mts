@@ -86,7 +86,10 @@ const setModel = async (file: string) =>
 
 const setMail = async (file: string) =>
 	await setCredential(file, 'smtp', {
-		...{ host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true },
+		host: '127.0.0.1',
+		port: mail.port,
+		secure: false,
+		disableStartTls: true,
 	});
 
 async function activate(file: string): Promise<void> {
@@ -148,82 +151,148 @@ example('create-tables', 'makes all tables, and keeps those there are', async ()
 	}
 });
 
-/** Uploads a file to the form, follows it to its last page, and returns the page and the execution. */
-async function upload(csv: string) {
+const formAuth = { username: 'sandbox', password: webhookSecret };
+
+/** Submits the first page of a form, and returns the URL and the text of the next. */
+async function submitForm(file: string, ...values: Array<Blob | string>) {
 	const { api, exampleId, url } = instance;
-	const { nodes } = await api.readWorkflow(exampleId('upgrades-from-file'));
-	const { webhookId } = nodes.find(({ name }) => name === 'Upgrades file')!;
+	const { nodes } = await api.readWorkflow(exampleId(file));
+	const { webhookId } = nodes.find(({ type }) => type === 'n8n-nodes-base.formTrigger')!;
 	const form = new FormData();
-	form.set('field-0', new Blob([csv], { type: 'text/csv' }), 'upgrades.csv');
-	const auth = { username: 'sandbox', password: webhookSecret };
+	for (const [index, value] of values.entries()) form.set(`field-${index}`, value);
 	expect((await http.post(`${url}/form/${webhookId}`, form)).status).toBe(401);
-	const { data } = await http.post(`${url}/form/${webhookId}`, form, { auth });
+	const { data } = await http.post(`${url}/form/${webhookId}`, form, { auth: formAuth });
 	const { formWaitingUrl } = data as { formWaitingUrl: string };
-	const newest = async () => (await api.listExecutions(exampleId('upgrades-from-file')))[0]!;
-	while ((await newest()).status !== 'waiting') await sleep(100);
-	const page = (await http.get<string>(formWaitingUrl, { auth })).data;
-	await http.post(formWaitingUrl, undefined, { auth });
-	return { page, execution: await api.waitForExecution((await newest()).id) };
+	return { formWaitingUrl, ...(await waitingPage(formWaitingUrl)) };
 }
 
-example('upgrades-from-file', 'bills each row once, and returns the outcomes', async () => {
-	const { billed, readTable, sandbox } = instance;
+/** Returns the page at which a form's execution waits. */
+async function waitingPage(url: string) {
+	const id = /form-waiting\/(\d+)/.exec(url)![1]!;
+	while ((await instance.api.readExecution(id)).status !== 'waiting') await sleep(100);
+	return { id, page: (await http.get<string>(url, { auth: formAuth })).data };
+}
+
+/** Uploads a file, follows the form to its last page, and returns the page and the execution. */
+async function upload(file: Buffer | string, what = 'Check and bill') {
+	const { formWaitingUrl, id, page } = await submitForm(
+		'upgrades-from-file',
+		new Blob([file]),
+		what,
+	);
+	await http.post(formWaitingUrl, undefined, { auth: formAuth });
+	return { page, execution: await instance.api.waitForExecution(id) };
+}
+
+const [emma, noah, olivia] = ['emma.larsen', 'noah.fischer', 'olivia.martin'].map(
+	(name) => `${name}@example.com`,
+) as [string, string, string];
+
+example('upgrades-from-file', 'sends nothing if the file has a mistake', async () => {
 	await activate('upgrades-from-file');
-	const [emma, noah, olivia] = ['emma.larsen', 'noah.fischer', 'olivia.martin'].map(
-		(name) => `${name}@example.com`,
-	) as [string, string, string];
-	sandbox.requests.length = 0;
-	const twice = `id,email,planId\n1,${emma},${pro}\n1,${noah},${pro}`;
-	for (const [csv, mistake] of [
-		[twice, 'Row 3 has the id 1 of an earlier row.'],
-		[`id,email,planId\n1,${emma},${pro}\n2,,${pro}`, 'Row 3 has no email.'],
-		[`id;email;planId\n1;${emma};${pro}`, 'Row 2 has no planId.'],
-		['id,email,planId', 'The file has no rows.'],
+	instance.sandbox.requests.length = 0;
+	const good = `id,email,planId\nA1,${emma},${pro}\n`;
+	const no = 'The file has no column';
+	const files: Array<[Buffer | string, string]> = [
+		['', `${no} id and no column email and no column planId. Found: nothing.`],
+		['id,email,planId', 'The file has no rows'],
+		['Id;Plan;Mail\n1;2;3', `${no} email and no column planId. Found: Id, Plan, Mail.`],
+		['id,email,E-Mail,planId\n1,2,3,4', 'The file has email in two columns.'],
+		[good + `A1,${emma},${pro}\n`.repeat(100), 'The file has 101 rows'],
+		[Buffer.alloc(10_000_000, good), 'The file has more than 2 MB.'],
+		[Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR'), 'The file is neither CSV nor Excel.'],
+		['PK\x03\x04 or an Excel file with a password', 't be read: save it as CSV, or as .xlsx'],
+		[`${good},${noah},${pro}`, 'Row 3: there is no id. Enter one.'],
+		[`${good}A2,a b@c.d,${pro}`, 'Row 3: a b@c.d is no email address.'],
+		[`${good}A1,${noah},${pro}`, 'Row 3: an earlier row has the id A1. Enter another.'],
 		[
-			`id,email,planId\n1,${emma},${pro}\n1 ,${noah},${pro}`,
-			'Row 3 has the id 1 of an earlier row.',
+			`${good}\nA2,${noah},"${pro}\nA3,${noah},${pro}`,
+			'Row 4: there is a cell too many, or a quote',
 		],
-		[`id,email,planId\n0012,${emma},${pro}`, 'the id 0012, which a spreadsheet may change'],
-		[
-			`id,email,planId\n1,${emma},${pro},\n2,${noah},${pro}`,
-			'columns length is 3, got 4 on line 2',
-		],
-		[
-			`id,email,planId${`\n1,${emma},${pro}`.repeat(101)}`,
-			'The file has 101 rows, and at most 100',
-		],
-	] as const) {
-		const { page, execution } = await upload(csv);
-		expect(page).toContain(mistake);
+	];
+	for (const id of ['0012', '1.2E+15', '1-Mar', '+1', '12345678901234'])
+		files.push([
+			`${good}${id},${noah},${pro}`,
+			`Row 3: a spreadsheet may change ${id}. If new, use A`,
+		]);
+	for (const [file, mistake] of files) {
+		const { page, execution } = await upload(file);
+		for (const text of [mistake, 'Nothing was sent: 1 mistake<']) expect(page).toContain(text);
 		expect(execution.status).toBe('success');
 	}
-	expect(sandbox.requests).toEqual([]);
+	const { page } = await upload(good, 'Check only');
+	for (const text of ['1 row would be billed<', `Row 2 would be billed: ${emma}, ${pro}`])
+		expect(page).toContain(text);
+	expect(instance.sandbox.requests).toEqual([]);
+});
 
-	const csv = `\ufeffid,email,planId,aiTokenId\r\n1001,${emma},${pro},\r\n1002,${noah},${pro},ai_tokens_100\r\n1003,${olivia},plan_unknown,\r\n`;
+example('upgrades-from-file', 'bills a row once, in any format and encoding', async () => {
+	const template = await http.get<string>(`${instance.url}/webhook/upgrades-template`);
+	expect((await upload(template.data, 'Check only')).page).toContain('2 rows would be billed');
+	const row = { id: 'Grün', email: olivia, planId: pro };
+	const { data } = outputOf(
+		await instance.runNode({
+			...{ type: 'n8n-nodes-base.convertToFile', typeVersion: 1.1, items: [row] },
+			parameters: { operation: 'xlsx' },
+		}),
+	)[0]!.binary!;
+	const path = data!.id && join(instance.binaryFolder, data!.id.split(':')[1]!);
+	const text = `id;email;planId\n${Object.values(row).join(';')}`;
+	const files = [
+		path ? await readFile(path) : Buffer.from(data!.data, 'base64'),
+		text,
+		`sep=;\r\n${text.replace('id;email;planId', ' Order ID ;E-Mail;PLAN_ID')}\r\n`,
+		Buffer.from(`\n\n${text}\n;;\n`, 'latin1'),
+		Buffer.from(`\ufeff${text.replaceAll(';', '\t')}`, 'utf16le'),
+		`\ufeff${text.replaceAll(';', ',').replace('Grün', '"Grün"')}`,
+	];
+	for (const [index, file] of files.entries()) {
+		const billed =
+			index === 0 ? '1 newly billed, 0 billed before<' : '0 newly billed, 1 billed before<';
+		expect((await upload(file)).page).toContain(billed);
+	}
+	expect(instance.billed(olivia)).toBe(1);
+});
+
+example('upgrades-from-file', 'returns the outcomes, and keeps open rows open', async () => {
+	const { billed, readTable, sandbox } = instance;
+	const held = `1004,${emma},${SANDBOX_PLANS.failingPayment},\r\n`;
+	const csv = `\ufeffid,email,planId,aiTokenId\r\n1001,${emma},${pro},\r\n1002,${noah},${pro},ai_tokens_100\r\n1003,${olivia},plan_unknown,\r\n${held}`;
 	sandbox.faults.add({ email: noah, drop: 'after', times: 1 });
-	for (const time of ['first', 'second']) {
+	for (const [title, requests] of [
+		['1 newly billed, 0 billed before, 3 with a problem', 4],
+		// Only the refused row is sent again.
+		['0 newly billed, 1 billed before, 3 with a problem', 1],
+	] as const) {
+		sandbox.requests.length = 0;
 		const { page, execution } = await upload(csv);
-		expect([time, execution.status]).toEqual([time, 'error']);
-		const report = execution.data.resultData.error!.message;
-		expect(report).toMatch(/^2 of 3 rows failed\.\n1 × unknown: .*First IDs: 1002\n1 × refused: /);
-		expect(page).toContain('1 of 3 rows are upgraded');
-		expect(page).toContain('outcomes.csv');
+		for (const text of [title, 'outcomes.csv']) expect(page).toContain(text);
+		expect([sandbox.requests.length, execution.status]).toEqual([requests, 'error']);
+		expect(execution.data.resultData.error!.message).toMatch(
+			/^1 × unknown: .* Decide in .* \(id 1002\)\n1 × refused: .*\(plan-upgrade-2\)\. Correct .*\(id 1003\)\n1 × held: .*\(plan-upgrade-1\)\. .*\(id 1004\)$/,
+		);
 		// The columns of the upload come first, so that the file can be uploaded again.
-		expect(Object.entries(jsonOf(execution, 'Outcome')[0]!).slice(0, 5)).toEqual(
+		expect(Object.entries(jsonOf(execution, 'Outcomes')[0]!).slice(0, 5)).toEqual(
 			Object.entries({ id: '1001', email: emma, planId: pro, aiTokenId: '', outcome: 'upgraded' }),
 		);
-		expect((await readTable('File upgrades')).slice(-3)).toMatchObject([
-			{ rowId: '1001', email: emma, planId: pro, outcome: 'upgraded' },
-			{ rowId: '1002', email: noah, planId: pro, outcome: 'unknown' },
-			{ rowId: '1003', outcome: 'refused', detail: expect.stringContaining('(plan-upgrade-2)') },
+		expect((await readTable('Upgrade outcomes')).slice(-4)).toMatchObject([
+			{ source: 'file', upgradeId: '1001', email: emma, planId: pro, outcome: 'upgraded' },
+			{ upgradeId: '1002', aiTokenId: 'ai_tokens_100', outcome: 'unknown' },
+			{
+				upgradeId: '1003',
+				outcome: 'refused',
+				detail: expect.stringContaining('(plan-upgrade-2)'),
+			},
+			{ upgradeId: '1004', outcome: 'held' },
 		]);
-		expect([emma, noah, olivia].map(billed)).toEqual([1, 1, 0]);
+		expect([emma, noah, olivia].map(billed)).toEqual([1, 1, 1]);
 	}
-	const { execution } = await upload(
-		csv.replace('plan_unknown', pro).replace('1002', 'again 1002'),
-	);
-	expect(execution.status).toBe('success');
-	expect([emma, noah, olivia].map(billed)).toEqual([1, 2, 1]);
+	const { page } = await upload(`id,email,planId\n1001,${noah},${pro}`);
+	expect(page).toContain(`Row 2: the id 1001 was used for ${emma}, ${pro}. A new upgrade needs`);
+	const corrected = csv.replace('plan_unknown', pro).replace(held, '').replace('1002', 'B1002');
+	const uploads = await Promise.all([upload(corrected), upload(corrected)]);
+	expect(uploads.map(({ execution }) => execution.status)).toEqual(['success', 'success']);
+	expect([emma, noah, olivia].map(billed)).toEqual([1, 2, 2]);
 });
 
 example('users-resumes-scores', 'keeps one row for each resume in repeated runs', async () => {
@@ -269,17 +338,25 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	const file = 'upgrade-after-payment';
 	const { api, exampleId, sandbox } = instance;
 	const [paid, refused, lost, slow] = instance.emails.slice(40) as [string, string, string, string];
-	const saved: string[] = [];
+	/** Outcomes by payment and plan. */
+	const saved: Record<string, string> = {};
 	const ended: string[] = [];
 	type Payment = Partial<Record<'id' | 'email' | 'planId', string>>;
-	/** Sends a payment once for each of the states, all at once, and expects these states. */
-	async function pay(payment: Payment, httpStatus: number, ...states: string[]) {
+	/** Sends a payment, so many times at once, and expects this response. */
+	async function pay(payment: Payment, httpStatus: number, outcome: string, times = 1) {
 		const body = { planId: pro, ...payment };
-		const responses = await Promise.all(states.map(() => post('payment-received', body)));
-		const statuses = responses.map(({ status }) => status);
-		expect([payment, statuses]).toEqual([payment, states.map(() => httpStatus)]);
-		saved.push(...states.map((state) => `${payment.id ?? null} ${state} ${httpStatus}`));
-		ended.push(...states.map((state) => (/upgraded|repeated/.test(state) ? 'success' : 'error')));
+		const key = `${payment.id ?? null} ${body.planId}`;
+		// An upgrade that is open or done already gets its response at once.
+		const isKnown = saved[key] === outcome && /upgraded|unknown|held/.test(outcome);
+		const before = sandbox.requests.length;
+		const calls = Array.from({ length: times }, () => post('payment-received', body));
+		for (const { status, data } of await Promise.all(calls)) {
+			const response = { received: httpStatus === 200, outcome };
+			expect([payment, status, data]).toEqual([payment, httpStatus, response]);
+			ended.push(isKnown || outcome === 'upgraded' ? 'success' : 'error');
+		}
+		if (isKnown) expect(sandbox.requests).toHaveLength(before);
+		saved[key] = outcome;
 	}
 	await change(file, (node) => {
 		const parameters = { ...node.parameters, requestOptions: { timeout: 5_000 } };
@@ -288,13 +365,15 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	await activate(file);
 	const payment = { id: 'pay_1', email: paid };
 	expect((await post('payment-received', payment, 'a guess')).status).toBe(403);
-	await pay(payment, 200, 'upgraded', 'repeated', 'repeated');
-	for (const [failing, fault, httpStatus, state] of [
+	await pay(payment, 200, 'upgraded', 3);
+	await pay(payment, 200, 'upgraded');
+	const held = { id: 'pay_3', email: refused, planId: SANDBOX_PLANS.failingPayment };
+	for (const [failing, fault, httpStatus, outcome] of [
 		[{ id: 'pay_2', email: refused, planId: 'plan_unknown' }, {}, 200, 'refused'],
-		[{ id: 'pay_3', email: refused, planId: SANDBOX_PLANS.failingPayment }, {}, 200, 'held'],
+		[held, {}, 200, 'held'],
 		[{ id: 'pay_4', email: lost }, { drop: 'after' }, 200, 'unknown'],
-		// The first delivery may still fail, so that the provider has to deliver again.
-		[{ id: 'pay_4', email: lost }, {}, 503, 'unknown'],
+		// Another execution may still be sending with this key, and fail, so that the provider has to deliver again.
+		[{ id: 'pay_4', email: lost, planId: SANDBOX_PLANS.basic }, {}, 503, 'unknown'],
 		[{ id: 'pay_7', email: slow }, { delayMs: 60_000 }, 200, 'unknown'],
 		[{ id: 'pay_5', email: 'no address' }, {}, 400, 'not sent'],
 		[{ email: refused }, {}, 400, 'not sent'],
@@ -302,9 +381,11 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 		[{ id: 'pay_6', email: refused }, { response: { status: 429 } }, 503, 'refused'],
 	] as const) {
 		sandbox.faults.add({ path: '/plan/upgrade', ...fault });
-		await pay(failing, httpStatus, state);
+		await pay(failing, httpStatus, outcome);
 		sandbox.faults.clear();
 	}
+	await pay(held, 200, 'held');
+	await pay({ id: 'pay_4', email: lost }, 200, 'unknown', 3);
 
 	const { nodes } = await api.readWorkflow(exampleId(file));
 	// At the first address nothing listens, and the second has no DNS.
@@ -319,10 +400,12 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	await pay({ id: 'pay_6', email: refused }, 200, 'upgraded');
 	expect([paid, refused, lost].map(instance.billed)).toEqual([1, 1, 1]);
 
-	const rows = await instance.readTable('Plan upgrades');
-	const lines = rows.map((row) => `${row.paymentId} ${row.state} ${row.httpStatus}`);
-	expect(lines.sort()).toEqual(saved.sort());
-	const executions = await api.waitForExecutions(exampleId(file), saved.length);
+	const rows = await instance.readTable('Upgrade outcomes');
+	const payments = rows.filter(({ source }) => source === 'payment');
+	expect(payments).toHaveLength(Object.keys(saved).length);
+	const outcomes = payments.map((row) => [`${row.upgradeId} ${row.planId}`, row.outcome]);
+	expect(Object.fromEntries(outcomes)).toEqual(saved);
+	const executions = await api.waitForExecutions(exampleId(file), ended.length);
 	expect(executions.map(({ status }) => status)).toEqual(ended);
 	// The payment, the email, the outcome, what happened, and what to do.
 	const report =
@@ -333,6 +416,62 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	const { data } = executions.find(({ storedData }) => storedData.includes('pay_4'))!;
 	const unknown = `pay_4 of ${lost}: unknown. Outcome unknown: `;
 	expect(data.resultData.error!.message).toContain(unknown);
+});
+
+example('settle-open-upgrades', 'does what a person decides, once', async () => {
+	const file = 'settle-open-upgrades';
+	const { billed, sandbox } = instance;
+	const emails = instance.emails.slice(50, 54);
+	const pay = async (id: number, planId = pro) =>
+		(await post('payment-received', { id: `open_${id}`, email: emails[id], planId })).data.outcome;
+	await activate('upgrade-after-payment');
+	sandbox.faults.add({ path: '/plan/upgrade', drop: 'before', times: 3 });
+	for (const id of [0, 1, 2]) expect(await pay(id)).toBe('unknown');
+	expect(await pay(3, SANDBOX_PLANS.failingPayment)).toBe('held');
+	await activate(file);
+	expect((await submitForm(file, 'Eva')).page).toContain('A new one is listed after five minutes');
+	await change(file, (node) => JSON.parse(JSON.stringify(node).replace('< -5', '< 5')) as INode);
+	await activate(file);
+
+	/** Opens the form, and returns a function that submits choices for these payments, and returns the last page. */
+	async function open(person: string) {
+		const { formWaitingUrl: url, page } = await submitForm(file, person);
+		expect(page).toContain('The service has:   id : user-');
+		return async (choices: string[]) => {
+			const form = new FormData();
+			for (const [id, choice] of choices.entries()) {
+				const label = RegExp(`for='(field-\\d+)'>payment open_${id} `).exec(page);
+				if (label) form.set(label[1]!, choice);
+			}
+			await http.post(url, form, { auth: formAuth });
+			const last = await waitingPage(url);
+			await http.post(url, undefined, { auth: formAuth });
+			return last.page;
+		};
+	}
+	const rows = async () =>
+		(await instance.readTable('Upgrade outcomes'))
+			.filter(({ upgradeId }) => String(upgradeId).startsWith('open_'))
+			.map(({ outcome, sentAgain }) => `${outcome} ${sentAgain}`);
+	const again = 'Send again with a new key';
+	const [eva, ann] = [await open('Eva'), await open('Ann')];
+	const page = await eva(['It was done', again, 'Drop it', again]);
+	expect(page).toContain('payment open_0: upgraded. Eva: It was done.');
+	// Ann's form is older than Eva's decisions.
+	expect(await ann([again, again, again, again])).toContain('open_2: dropped. Eva: Drop it.');
+	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'held 1']);
+	sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
+	const both = [await open('Eva'), await open('Ann')];
+	await Promise.all(both.map((decide) => decide(['', '', '', again])));
+	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'unknown 2']);
+	expect([await pay(0), await pay(2), ...emails.map(billed)]).toEqual([
+		'upgraded',
+		'dropped',
+		0,
+		1,
+		0,
+		0,
+	]);
 });
 
 example('tell-of-failures', 'sends an email that says what failed, with a link', async () => {
@@ -427,7 +566,7 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	expect(reports.map(({ resultData }) => resultData.error!.message).slice(0, 3)).toEqual([
 		expect.stringMatching(/^Onboarding of oliver.horvat@example.com: unknown\. Outcome unknown: /),
 		expect.stringMatching(/^Onboarding of nobody@example.com: failed\. No user .* Check the /),
-		expect.stringMatching(/^Onboarding of nobody: failed\. 'User' is empty/),
+		expect.stringMatching(/^Onboarding of nobody: failed\. 'User' is not an email address/),
 	]);
 });
 

@@ -132,7 +132,8 @@ function readWrite({ path, headers, body }: RawRequest): Asked {
 	const kinds = { upgrade: 'upgrade', token: 'token', resume: 'create' } as const;
 	return {
 		writing: kinds[rest.at(-1) as keyof typeof kinds] ?? 'custom',
-		account: `${address} ${headers.authentication}`,
+		// A rotated key is another key of the same account.
+		account: `${address} ${headers.authentication}`.replace('-rotated', ''),
 		name: /key-\w+-person-\d/i.exec(path + body)?.[0].toLowerCase() ?? '',
 		content: sent.planId ?? sent.content ?? '',
 	};

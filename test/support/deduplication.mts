@@ -1,8 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { DataDeduplicationService } from 'n8n-core';
-import type { ICheckProcessedContextData, IDataDeduplicator } from 'n8n-workflow';
-
-type Arguments<Name extends keyof IDataDeduplicator> = Parameters<IDataDeduplicator[Name]>;
+import type {
+	DeduplicationItemTypes as Item,
+	DeduplicationScope as Scope,
+	ICheckProcessedContextData as Context,
+	IDataDeduplicator,
+} from 'n8n-workflow';
 
 /**
  * The database table where n8n stores processed keys, with the reads, writes and pauses of n8n's own helper
@@ -28,7 +31,7 @@ class ProcessedData implements IDataDeduplicator {
 		this.isFull = false;
 	}
 
-	async checkProcessedAndRecord(...[items, , context]: Arguments<'checkProcessedAndRecord'>) {
+	async checkProcessedAndRecord(items: Item[], _: Scope, context: Context) {
 		const row = this.names(context);
 		const found = await this.#find(row);
 		await this.#pause();
@@ -40,13 +43,13 @@ class ProcessedData implements IDataDeduplicator {
 
 	async removeProcessed(): Promise<void> {}
 
-	async clearAllProcessedItems(...[, context]: Arguments<'clearAllProcessedItems'>) {
+	async clearAllProcessedItems(_: Scope, context: Context) {
 		const row = this.names(context);
 		await this.#pause();
 		this.#rows.delete(row);
 	}
 
-	async getProcessedDataCount(...[, context]: Arguments<'getProcessedDataCount'>) {
+	async getProcessedDataCount(_: Scope, context: Context) {
 		return (await this.#find(this.names(context)))?.size ?? 0;
 	}
 
@@ -62,7 +65,7 @@ class ProcessedData implements IDataDeduplicator {
 	}
 }
 
-function nameOf({ workflow, node }: ICheckProcessedContextData): string {
+function nameOf({ workflow, node }: Context): string {
 	return `${workflow.id}/n:${node!.id}`;
 }
 

@@ -54,8 +54,14 @@ const described = (
 	inputs: NodeConnectionType[],
 	property: Pick<INodeProperties, 'name' | 'type' | 'default'>,
 ): INodeType['description'] => ({
-	...{ displayName: name, name, description: '', version: 1, group: ['transform'] },
-	...{ defaults: { name }, inputs, outputs: [NodeConnectionTypes.Main] },
+	displayName: name,
+	name,
+	description: '',
+	version: 1,
+	group: ['transform'],
+	defaults: { name },
+	inputs,
+	outputs: [NodeConnectionTypes.Main],
 	properties: [{ ...property, displayName: property.name }],
 });
 
@@ -99,8 +105,12 @@ const agent3: INodeType = {
 		const results = response?.actionResponses ?? [];
 		if (results.length > 0) return [results.map(({ data }) => ({ json: toolResult(data) }))];
 		const actions = this.getInputData().map(({ json }, itemIndex) => ({
-			...{ actionType: 'ExecutionNodeAction' as const, type: NodeConnectionTypes.AiTool },
-			...{ nodeName: 'Tool', input: json, id: `call-${itemIndex}`, metadata: { itemIndex } },
+			actionType: 'ExecutionNodeAction' as const,
+			type: NodeConnectionTypes.AiTool,
+			nodeName: 'Tool',
+			input: json,
+			id: `call-${itemIndex}`,
+			metadata: { itemIndex },
 		}));
 		return { actions, metadata: {} };
 	},
@@ -155,8 +165,9 @@ export class TestCredentials extends ICredentialsHelper {
 	isCredentialUsableByNode = () => true;
 
 	async getDecrypted(
-		...[, , , mode, executeData, , values]: Parameters<ICredentialsHelper['getDecrypted']>
+		...given: Parameters<ICredentialsHelper['getDecrypted']>
 	): Promise<ICredentialDataDecryptedObject> {
+		const [, , , mode, executeData, , values] = given;
 		if (this.failingReads.includes(this.reads++)) throw new Error('The database is away');
 		if (!values) return { ...this.data };
 		const { workflow, node, runExecutionData, runIndex, itemIndex, connectionInputData } = values;

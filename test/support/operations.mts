@@ -14,7 +14,8 @@ export function offered() {
 			const fields = operation.fields.filter(({ type }) => type !== 'notice');
 			const required = fields.filter((field) => field.required);
 			const parameters: INodeParameters = {
-				...{ resource, operation: operation.value },
+				resource,
+				operation: operation.value,
 				...Object.fromEntries(required.map((field) => [field.name, valueOf(field)])),
 			};
 			return { ...operation, resource, fields, parameters };

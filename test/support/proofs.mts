@@ -38,6 +38,9 @@ export const ways: Record<string, Way> = {
 /** Returns the settings that the trigger reads from these parameters. */
 export const settingsOf = (way: string, webhookSecrets: string[]) =>
 	({
-		...{ headerName: '', signatureEncoding: 'hex', signaturePrefix: '' },
-		...{ ...ways[way]!.parameters, webhookSecrets },
+		headerName: '',
+		signatureEncoding: 'hex',
+		signaturePrefix: '',
+		...ways[way]!.parameters,
+		webhookSecrets,
 	}) as Verification;

@@ -28,12 +28,20 @@ export async function createTrigger(
 	await loaded;
 	const nodeType = await loadNodeType('resumeManagementTrigger');
 	const definition: INode = {
-		...{ id: 'trigger', name: 'Trigger', typeVersion: 1.1, position: [0, 0], parameters },
+		id: 'trigger',
+		name: 'Trigger',
+		typeVersion: 1.1,
+		position: [0, 0],
+		parameters,
 		type: `${packageName}.resumeManagementTrigger`,
 		...(credential && { credentials: { resumeManagementApi: { id: '1', name: 'Test' } } }),
 	};
 	const workflow = new Workflow({
-		...{ id: 'test', nodes: [definition], connections: {}, active: true, nodeTypes },
+		id: 'test',
+		nodes: [definition],
+		connections: {},
+		active: true,
+		nodeTypes,
 	});
 	const node = workflow.getNode('Trigger')!;
 	const credentialsHelper = new TestCredentials(credential ?? {});

@@ -138,7 +138,10 @@ const execution = fc.record({
 	 */
 	entry: fc.constantFrom('run', 'run', 'run', 'execute', 'tool', 'toolAtOnce', 'toolNode'),
 	address: fc.nat(1),
-	privateKey: fc.nat(1),
+	/** ID of the credential in n8n. */
+	credential: fc.nat(1),
+	/** The credential has a new private key. */
+	rotated: either,
 	node: fc.nat(1),
 	keyed: either,
 	items: fc.array(item, { minLength: 1, maxLength: 4 }),
@@ -159,7 +162,7 @@ const execution = fc.record({
 	connections,
 });
 
-const SHARED = ['writing', 'address', 'privateKey', 'node', 'keyed', 'items'] as const;
+const SHARED = ['writing', 'address', 'credential', 'rotated', 'node', 'keyed', 'items'] as const;
 
 /** Returns an execution that differs from the first one in one thing at most: that is where a key goes wrong. */
 const similar = (first: Execution) =>

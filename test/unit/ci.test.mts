@@ -48,13 +48,18 @@ test('a release publishes the package that n8n has run, of a version tag, after 
 	expect(release.on).toEqual({ push: { tags: ['v*.*.*'] } });
 	expect(tests).toEqual({ uses: './.github/workflows/ci.yml' });
 	expect(scriptsIn(commands(pack))).toEqual([
-		...['release:check', 'build', 'verify:package', 'test:host'],
+		'release:check',
+		'build',
+		'verify:package',
+		'test:host',
 	]);
 	expect(publish).toMatchObject({ needs: ['ci', 'pack'], environment: 'npm' });
 	expect(commands(publish)).toMatch(/sha256sum --check\nnpm publish \.\/\*\.tgz .*--provenance/);
 	// Only the job with the token may write, and only for provenance.
 	expect(release.permissions).toEqual({ contents: 'read' });
 	expect(Object.values<Job>(release.jobs).map(({ permissions }) => permissions)).toEqual([
-		...[undefined, undefined, { 'id-token': 'write' }],
+		undefined,
+		undefined,
+		{ 'id-token': 'write' },
 	]);
 });

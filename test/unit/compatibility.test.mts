@@ -19,15 +19,12 @@ test('the documented versions of n8n are those that are tested', () => {
 /** Versions that brought something, or in which the nodes were tried by hand. */
 const OTHERS = ['1.82.3', '2.21', '2.35', '2.41.3'];
 
-test.each(find('{,docs/,.github/ISSUE_TEMPLATE/}*.{md,yml}', 'host/queue/compose.yaml'))(
-	'%s names no other version of n8n',
-	(file) => {
-		const text = read(file).replace(/<!-- figures.*?<!-- \/figures/s, '');
-		const named = [...text.matchAll(/\bn8n[: ](\d+\.\d+(?:\.\d+)?)/g)].map(
-			([, version]) => version!,
-		);
-		const known = [...OTHERS, ...hosts.map(({ n8n }) => n8n)].map((version) => `${version}.`);
-		const isKnown = (one: string) => known.some((version) => version.startsWith(`${one}.`));
-		expect(named.filter((one) => !isKnown(one))).toEqual([]);
-	},
-);
+test.each(
+	find('{,docs/,bench/,sandbox/,.github/ISSUE_TEMPLATE/}*.{md,yml}', 'host/queue/compose.yaml'),
+)('%s names no other version of n8n', (file) => {
+	const text = read(file).replace(/<!-- figures.*?<!-- \/figures/s, '');
+	const named = [...text.matchAll(/\bn8n[: ](\d+\.\d+(?:\.\d+)?)/g)].map(([, version]) => version!);
+	const known = [...OTHERS, ...hosts.map(({ n8n }) => n8n)].map((version) => `${version}.`);
+	const isKnown = (one: string) => known.some((version) => version.startsWith(`${one}.`));
+	expect(named.filter((one) => !isKnown(one))).toEqual([]);
+});

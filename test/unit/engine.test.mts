@@ -14,7 +14,7 @@ test.each<[type: string, hasArguments: boolean, identity?: unknown]>([
 	['x.resumeManagementTool', true, CALL.json],
 	['x.resumeManagementTool', false],
 	['x.resumeManagementAiTool2', true],
-])('%s with arguments: %j is identified or refused', (type, hasArguments, ...[expected]) => {
+])('%s with arguments: %j is identified or refused', (type, hasArguments, expected = undefined) => {
 	const context = {
 		getNode: () => ({ type }),
 		getItemIndex: () => 3,

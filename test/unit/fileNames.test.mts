@@ -1,4 +1,4 @@
-import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/output/file.ts';
+import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/output/files.ts';
 
 const read = (header: string) => readDisposition({ 'content-disposition': header });
 

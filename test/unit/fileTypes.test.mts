@@ -1,4 +1,4 @@
-import { isText, locateFile, readMimeType } from '../../nodes/ResumeManagement/output/file.ts';
+import { isText, locateFile, readMimeType } from '../../nodes/ResumeManagement/output/files.ts';
 import type { Failure } from '../../nodes/shared/failure.ts';
 
 /** Signs that a response is a file and not text, and the place of a file in a JSON body. */
@@ -53,7 +53,7 @@ test.each<[what: string, body: object, file: string, path?: string]>([
 	['base64 in indented lines', { a: BASE64.replace(/.{76}/g, '$&\n\t ') }, FILE, 'a'],
 	['base64 for URLs', { a: btoa(`${FILE}???>>>`).replaceAll('/', '_') }, `${FILE}???>>>`, 'a'],
 	['base64 of a page', { a: btoa(page) }, page, 'a'],
-])('a file is found as %s', (_, body, expected, ...[path]) => {
+])('a file is found as %s', (_, body, expected, path = '') => {
 	expect(located(body, path)).toBe(expected);
 });
 

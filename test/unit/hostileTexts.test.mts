@@ -4,7 +4,7 @@ import {
 	readDisposition,
 	readMimeType,
 	safeFileName,
-} from '../../nodes/ResumeManagement/output/file.ts';
+} from '../../nodes/ResumeManagement/output/files.ts';
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson } from '../../nodes/shared/json.ts';
 import { valuesNamed } from '../../nodes/shared/names.ts';
@@ -19,15 +19,16 @@ const secrets = secretsOf([SECRET, ' .'.repeat(64), `${'A'.repeat(100)}b${'A'.re
 
 const fill = (piece: string, length: number) =>
 	piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+// prettier-ignore
 const fillers = [
-	...[' ', '\n', '\t', '.', '. ', '/', '\\', '"', "'", ';', '=', '; ', '=;', ';a='],
-	...['%', '%4', '%41', 'url', 'data', '.a', 'é', '漢'],
-	...['A', 'f', 'A\n', '=\n', '\0', '\u202e', '\u0301\u0316', '\ud83d', '👩\u200d', '🇨🇭', 'file'],
-	...['[', '"\\', '{"a":"', '12345678901234567890,', '1.2.3.4.5.6.7.8.9.0'],
+	' ', '\n', '\t', '.', '. ', '/', '\\', '"', "'", ';', '=', '; ', '=;', ';a=',
+	'%', '%4', '%41', 'url', 'data', '.a', 'é', '漢',
+	'A', 'f', 'A\n', '=\n', '\0', '\u202e', '\u0301\u0316', '\ud83d', '👩\u200d', '🇨🇭', 'file',
+	'[', '"\\', '{"a":"', '12345678901234567890,', '1.2.3.4.5.6.7.8.9.0',
 	// The start of a secret, and spellings of its characters.
-	...[SECRET.slice(0, -1), 's\\\\\\\\', btoa(SECRET.slice(0, 15))],
-	...['%25252525', '&#x0000', 'c \n\t '],
-	...['0', 't=', 'v1=', 'v1,', ` v1,${'A'.repeat(43)}`, `,v1=${'a'.repeat(64)}`],
+	SECRET.slice(0, -1), 's\\\\\\\\', btoa(SECRET.slice(0, 15)),
+	'%25252525', '&#x0000', 'c \n\t ',
+	'0', 't=', 'v1=', 'v1,', ` v1,${'A'.repeat(43)}`, `,v1=${'a'.repeat(64)}`,
 ];
 const texts: Array<(length: number) => string> = [
 	...fillers.map((filler) => (length: number) => `x${fill(filler, length)}!`),
@@ -55,7 +56,11 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 		(text: string) => readMimeType({ 'content-type': `${head}${text};` }),
 	]),
 	readDisposition: [
-		...['', 'attachment; ', 'attachment; filename=', 'attachment; filename="', 'a; filename*='],
+		'',
+		'attachment; ',
+		'attachment; filename=',
+		'attachment; filename="',
+		'a; filename*=',
 		..."attachment; filename*=UTF-8''|attachment; filename*=iso-8859-1''".split('|'),
 	].flatMap((head) => [
 		(text: string) => readDisposition({ 'content-disposition': head + text }),
@@ -63,9 +68,10 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 	]),
 	safeFileName: ['', 'a', 'a.'].map((head) => (text) => safeFileName(`${head}${text}.pdf`)),
 	judge: [
-		(text) => thrown(() => judge({ statusCode: 400, body: text })),
-		(text) => thrown(() => judge({ statusCode: 200, body: envelope(`error code:${text}`) })),
-		(text) => thrown(() => judge({ statusCode: 200, body: envelope('E', text) })),
+		(text) => thrown(() => judge({ statusCode: 400, headers: {}, body: text })),
+		(text) =>
+			thrown(() => judge({ statusCode: 200, headers: {}, body: envelope(`error code:${text}`) })),
+		(text) => thrown(() => judge({ statusCode: 200, headers: {}, body: envelope('E', text) })),
 	],
 	locateFile: [
 		...['', 'http://', 'A'.repeat(200)].flatMap((head) => [

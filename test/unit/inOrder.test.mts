@@ -1,6 +1,8 @@
 import { startInOrder } from '../../nodes/ResumeManagement/run/inOrder.ts';
 import { shared } from '../support/environment.mts';
 
+const indexes = (count: number) => [...Array(count).keys()];
+
 test.each([
 	['long', 6, [0, 1, 2, 3]],
 	['short', 0, [0, 0, 0, 0]],
@@ -8,7 +10,7 @@ test.each([
 	let [clock, turns] = [0, 0];
 	jest.spyOn(Date, 'now').mockImplementation(() => clock);
 	const before: number[] = [];
-	await startInOrder(4, { limit: 4 }, async () => {
+	await startInOrder(indexes(4), { limit: 4 }, async () => {
 		before.push(turns);
 		setImmediate(() => turns++);
 		clock += work;
@@ -20,7 +22,7 @@ test.each([
 test('nothing is started after a failure, and the first in item order is thrown', async () => {
 	const ends = [0, 1].map(() => Promise.withResolvers<void>());
 	const started: number[] = [];
-	const run = startInOrder(10, { limit: 3 }, async (index) => {
+	const run = startInOrder(indexes(10), { limit: 3 }, async (index) => {
 		started.push(index);
 		if (index < 2) return await ends[index]!.promise;
 		ends[1]!.reject(new Error('task 1'));
@@ -34,10 +36,14 @@ test('nothing is started once the signal is aborted, and a run that was done sta
 	for (const count of [10, 3]) {
 		const controller = new AbortController();
 		const started: number[] = [];
-		const run = startInOrder(count, { limit: 1, signal: controller.signal }, async (index) => {
-			started.push(index);
-			if (index === 2) controller.abort();
-		});
+		const run = startInOrder(
+			indexes(count),
+			{ limit: 1, signal: controller.signal },
+			async (index) => {
+				started.push(index);
+				if (index === 2) controller.abort();
+			},
+		);
 		if (count > 3) await expect(run).rejects.toThrow('cancelled');
 		else await run;
 		expect(started).toEqual([0, 1, 2]);
@@ -52,7 +58,7 @@ test('at most a batch is started each interval', async () => {
 		pauses.push(delay);
 		return setTimeout(run);
 	}) as typeof setTimeout);
-	await startInOrder(6, { limit: 32, batch: { size: 2, interval: 60 } }, async () => {});
+	await startInOrder(indexes(6), { limit: 32, batch: { size: 2, interval: 60 } }, async () => {});
 	jest.restoreAllMocks();
 	expect(pauses).toEqual([60, 60, 120, 120]);
 });

@@ -1,6 +1,7 @@
 import { withRetries } from '../../nodes/ResumeManagement/http/attempts.ts';
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
 import { Failure } from '../../nodes/shared/failure.ts';
+import { shared } from '../support/environment.mts';
 
 /** The meaning of each response, and whether the node may send its request again by itself. */
 
@@ -18,8 +19,8 @@ const REDIRECTED = 'The service redirected the request';
 const KEY_REFUSED = 'The service did not accept the private key';
 const REJECTED = 'The service rejected the request';
 /** Proved by the response. Without a proof, the request may have been carried out. */
-const REFUSED = { mayHaveHappened: false };
-const ON_HOLD = { ...REFUSED, onHold: true };
+const REFUSED = { outcome: 'refused' };
+const HELD = { outcome: 'held' };
 const TRANSIENT = { transient: true };
 
 const REPORTED = 'The service reported: ';
@@ -29,8 +30,8 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[200, error(), `${REPORTED}an error without a reason`, REFUSED],
 	[200, error(SENTENCE), REPORTED + SENTENCE, { code: 'connect-01', ...REFUSED }],
 	[200, error('connect-01'), `${REPORTED}connect-01`, REFUSED],
-	[429, error('plan-upgrade-1'), `${REPORTED}stripe error (plan-upgrade-1)`, ON_HOLD],
-	[402, { errorCode: 'PLAN-UPGRADE-1' }, `${REPORTED}stripe error (PLAN-UPGRADE-1)`, ON_HOLD],
+	[429, error('plan-upgrade-1'), `${REPORTED}stripe error (plan-upgrade-1)`, HELD],
+	[402, { errorCode: 'PLAN-UPGRADE-1' }, `${REPORTED}stripe error (PLAN-UPGRADE-1)`, HELD],
 	[401, error('plan-upgrade-3'), `${REPORTED}unauthorized token (plan-upgrade-3)`, REFUSED],
 	[408, error('E1'), `${REPORTED}E1`],
 	[422, { status: 'success', errorCode: 'E1' }, `${REPORTED}E1`],
@@ -48,41 +49,60 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[500, { oops: true }, 'The service had an internal error (HTTP 500)', TRANSIENT],
 	[500, PAGE, `The service had an internal error (HTTP 500, with a web page)`, TRANSIENT],
 	[502, PAGE, `The service is not available (HTTP 502, with a web page)`, TRANSIENT],
-	[200, PAGE, 'A web page was received in place of JSON'],
+	[200, PAGE, 'The response is a web page'],
 	[200, '', 'The service sent an empty response'],
 	[403, XML, `${KEY_REFUSED} (HTTP 403)`, REFUSED],
 	[200, `<?xml version="1.0"?>${XML}`, 'The response is not JSON'],
-])('HTTP %d with %j is an error', (statusCode, body, message, ...[facts]) => {
+])('HTTP %d with %j is an error', (statusCode, body, message, facts = {}) => {
 	let failure: unknown;
 	try {
-		judge({ statusCode, body });
+		judge({ statusCode, headers: {}, body });
 	} catch (thrown) {
 		failure = thrown;
 	}
-	const { mayHaveHappened, facts: known, message: shown, description } = failure as Failure;
+	const { outcome, facts: known, message: shown, description } = failure as Failure;
 	expect([shown, description]).toEqual([message, expect.stringMatching(/\w/)]);
-	const expected = { httpStatus: statusCode, mayHaveHappened: true, ...facts };
-	expect({ ...known, mayHaveHappened }).toMatchObject(expected);
+	const expected = { httpStatus: statusCode, outcome: 'unknown', ...facts };
+	expect({ ...known, outcome }).toMatchObject(expected);
 });
 
 test.each([undefined, null, '', 0, '0', false])('%j is no error code', (errorCode) => {
 	const body = { status: 'success', errorCode };
-	expect(judge({ statusCode: 200, body: body as never })).toBe(body);
+	expect(judge({ statusCode: 200, headers: {}, body })).toBe(body);
 });
 
 test.each<[string, object, reads: number, writes: number]>([
 	['with an unknown outcome', {}, 3, 1],
 	['of which nothing was done', REFUSED, 3, 3],
-	['on hold', ON_HOLD, 3, 1],
+	['on hold', HELD, 3, 1],
 	['that would fail again', { ...REFUSED, transient: false }, 1, 1],
 	['with a pause of hours that the service asks for', { ...REFUSED, retryAfter: 1e7 }, 1, 1],
 ])('a failed request %s is sent so often', async (_, facts, ...times) => {
 	const random = jest.spyOn(Math, 'random').mockReturnValue(0);
 	for (const write of [false, true]) {
-		const failure = new Failure('service.error', {}, { transient: true, ...facts });
+		const failure = new Failure(
+			'service.error',
+			{},
+			{ transient: true, ...(facts as Failure['facts']) },
+		);
 		const attempt = jest.fn(() => Promise.reject(failure));
-		await expect(withRetries({ retries: 2, write }, attempt)).rejects.toThrow();
+		await expect(withRetries({ retries: 2, write }, undefined, attempt)).rejects.toThrow();
 		expect(attempt).toHaveBeenCalledTimes(times[write ? 1 : 0]!);
 	}
 	random.mockRestore();
+});
+
+test('no pause before a repetition is longer than a minute', async () => {
+	const { setTimeout } = shared;
+	const pauses: unknown[] = [];
+	const run = (resume: () => void, pause?: number) => setTimeout(resume, void pauses.push(pause));
+	jest.spyOn(shared, 'setTimeout').mockImplementation(run as typeof setTimeout);
+	jest.spyOn(Math, 'random').mockReturnValue(1);
+	const failure = new Failure('network.lost', {}, { transient: true });
+	const attempt = () => Promise.reject(failure);
+	await expect(withRetries({ retries: 9, write: false }, undefined, attempt)).rejects.toBe(failure);
+	jest.restoreAllMocks();
+	expect(pauses.map(Number)).toEqual([
+		500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000,
+	]);
 });

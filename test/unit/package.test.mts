@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import publicNames from '../../contract/public-names.json' with { type: 'json' };
 import { packageName, projectRoot } from '../../host/paths.mts';
 import manifest from '../../package.json' with { type: 'json' };
+import { builtNodes } from '../../scripts/built.mts';
 import { readPublicNames } from '../../scripts/contract.mts';
 import { find, read } from '../support/files.mts';
 
@@ -18,7 +19,9 @@ test('the package has only code and assets, is smaller than 64 kB, and needs no 
 	];
 	const compiled = find('{nodes,credentials}/**/*.ts');
 	const expected = [
-		...['README.md', 'LICENSE.md', 'package.json'],
+		'README.md',
+		'LICENSE.md',
+		'package.json',
 		...compiled.map((file) => `dist/${file.replace(/ts$/, 'js')}`),
 		...find(...assetFiles).map((file) => `dist/${file}`),
 	];
@@ -30,12 +33,13 @@ test('the package has only code and assets, is smaller than 64 kB, and needs no 
 	]);
 });
 
-/** Source: https://docs.n8n.io/integrations/creating-nodes/build/reference/node-codex-files/ */
+/** Source: https://docs.n8n.io/connect/create-nodes/build-your-node/reference/codex-files/ */
 test.each(manifest.n8n.nodes)('%s has a codex file for the search and the links', (file) => {
 	const links = [{ url: expect.stringMatching(/^https:/) }];
+	const { version } = builtNodes()[manifest.n8n.nodes.indexOf(file)]!;
 	expect(JSON.parse(read(file.replace(/\.js$/, '.json')))).toEqual({
 		node: packageName,
-		nodeVersion: '1.0',
+		nodeVersion: (version as number).toFixed(1),
 		codexVersion: '1.0',
 		categories: ['Productivity'],
 		alias: expect.arrayContaining(['cv', 'hr']),

@@ -32,7 +32,9 @@ beforeAll(() => {
 		cpSync(join(projectRoot, file), join(clone, file));
 	}
 	const scripts = { ...manifest.scripts, test: 'echo tests', 'verify:package': 'echo scans' };
-	write('package.json', JSON.stringify({ ...manifest, version: '1.2.3', scripts }));
+	const author = { ...manifest.author, email: 'author@example.com' };
+	write('package.json', JSON.stringify({ ...manifest, version: '1.2.3', author, scripts }));
+	write('README.md', `Install ${manifest.name}@1.3.0.`);
 	write('CHANGELOG.md', changelog('- News.', '## [1.2.3] - 2026-01-01', '- Old.', ''));
 	run('git', 'init', '--quiet', '--bare', remote);
 	git('init', '--quiet', '--initial-branch=main');
@@ -61,15 +63,19 @@ test('a release tests the package, and pushes a commit and a tag with version an
 });
 
 test.each([
-	['nothing to release', 'echo tests'],
-	['a failing test', 'false'],
-])('with %s, a release changes nothing', (_, tests) => {
+	['nothing to release', 'no entry', 'echo tests', ''],
+	['a failing test', 'Command failed', 'false', ''],
+	['an outdated page', 'README.md:1: It is', 'echo tests', 'It is not on npm yet.'],
+	['an unknown version', 'README.md:1: n8n-nodes', 'echo tests', `${manifest.name}@1.3.2`],
+])('with %s, a release changes nothing', (_, reason, tests, readme) => {
 	const file = JSON.parse(git('show', 'HEAD:package.json')) as typeof manifest;
 	write('package.json', JSON.stringify({ ...file, scripts: { ...file.scripts, test: tests } }));
-	if (tests === 'false') write('CHANGELOG.md', changelog('- More news.', ''));
+	write('README.md', readme);
+	if (reason !== 'no entry')
+		write('CHANGELOG.md', changelog('- More news.', '## [1.3.0] - 2026-01-01', '- News.', ''));
 	git('commit', '--quiet', '--all', '--allow-empty', '--message=test: prepared');
 	const before = [refs(), git('rev-parse', 'HEAD'), git('tag')];
-	expect(() => npmRun('release', '--', 'patch')).toThrow('Command failed');
+	expect(() => npmRun('release', '--', 'patch')).toThrow(reason);
 	expect([refs(), git('rev-parse', 'HEAD'), git('tag')]).toEqual(before);
 	expect(git('status', '--porcelain')).toBe('');
 });

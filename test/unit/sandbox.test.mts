@@ -72,19 +72,25 @@ it.each(documentedOperations())('$request responds as documented', async (operat
 it('Upgrades shows each request, its key by name, and what it billed', async () => {
 	await upgrade({ planId: SANDBOX_PLANS.premium, aiTokenId: 'ai_tokens_100' });
 	for (const [fields, errorCode, row] of [
-		[{}, undefined, 'plan_pro plan_pro'],
+		[{}, undefined, `plan_pro ${EMAIL} plan_pro`],
 		[{ planId: SANDBOX_PLANS.failingPayment }, 'plan-upgrade-1'],
-		[{ planId: 'unknown' }, 'plan-upgrade-2', 'unknown nothing: plan-upgrade-2'],
+		[{ planId: 'unknown' }, 'plan-upgrade-2', `nothing: plan-upgrade-2 ${EMAIL} unknown`],
 		[{ email: 'nobody@example.com' }, 'sandbox-unknown-email'],
 		[{ aiTokenId: 'unknown' }, 'sandbox-unknown-ai-token'],
 	] as const) {
 		expect(await upgrade(fields)).toEqual([errorCode ? 401 : 200, errorCode]);
-		if (row) expect((await open('/upgrades')).text).toContain(`${EMAIL} ${row} live`);
+		if (row) expect((await open('/upgrades')).text).toMatch(RegExp(`${row} ${TIME} live`));
 	}
 	await upgrade({ email: { a: 1 } }, { Authentication: 'Bearer a-real-key' });
 	const { text } = await open('/upgrades');
-	expect(text).toMatch(/2 upgrades billed.* plan_pro nothing: plan-upgrade-3 unknown/);
-	expect(text).toMatch(RegExp(`${TIME} ${EMAIL} plan_premium plan_premium, ai_tokens_100 live`));
+	expect(text).toMatch(
+		RegExp(`2 upgrades billed.* nothing: plan-upgrade-3 plan_pro ${TIME} unknown`),
+	);
+	const premium = RegExp(`plan_premium, ai_tokens_100 ${EMAIL} plan_premium ${TIME} live`);
+	expect(text).toMatch(premium);
+	const found = (await open('/upgrades?search=AI_tokens_100')).text;
+	expect(found).toMatch(premium);
+	expect(found).not.toContain('plan_pro');
 	expect(bills()).toMatchObject([{ email: EMAIL, ai_token_id: 'ai_tokens_100' }, { email: EMAIL }]);
 });
 
@@ -93,10 +99,10 @@ it('Faults switches faults on and off, and shows those of other programs too', a
 	const post = async (fault: object) =>
 		(await fetch(others, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(fault) }))
 			.status;
-	const cut = 'Connection cut after the request is handled';
+	const cut = 'Carried out, but the connection is lost';
 	const fault = RegExp(`value="(\\d)">${cut}<`).exec((await open('/faults')).html)![1]!;
-	const { text } = await open('/faults', { fault, path: '/plan/upgrade', email: '', times: '1' });
-	expect(text).toContain(`1 ${cut} /plan/upgrade all Switch off`);
+	const { text } = await open('/faults', { fault, path: 'plan/upgrade', email: '', times: '1' });
+	expect(text).toContain(`1 ${cut} plan/upgrade all Switch off`);
 	expect((await open('/faults', { fault, times: '-1' })).status).toBe(400);
 	const email = EMAIL.toUpperCase();
 	expect(await post({ email, response: { status: 502, body: '{}' } })).toBe(200);
@@ -105,7 +111,9 @@ it('Faults switches faults on and off, and shows those of other programs too', a
 	expect(bills()).toHaveLength(1);
 	expect(await upgrade()).toEqual([502, undefined]);
 	expect(await upgrade({ email: 'noah.fischer@example.com' })).toEqual([200, undefined]);
-	expect((await open('/faults')).text).toContain(`Path Email all HTTP 502 {} all ${email} `);
+	expect((await open('/faults')).text).toContain(
+		`Path Email all HTTP 502 Bad Gateway {} all ${email} `,
+	);
 	expect((await open('/faults/2/remove', {})).text).toContain('No fault is on.');
 	expect(await upgrade()).toEqual([200, undefined]);
 });
@@ -144,6 +152,14 @@ it.each<[string, RegExp]>([
 	const { status, text } = await open(path);
 	expect(status).toBe(200);
 	expect(text).toMatch(content);
+});
+
+it('an address without a page or an operation is a page in a browser, and JSON elsewhere', async () => {
+	const response = async (accept: string) =>
+		await fetch(`${sandbox.url}/nowhere`, { headers: { accept } });
+	expect(await (await response('text/html,*/*')).text()).toContain('has no page /nowhere');
+	const json: unknown = await (await response('*/*')).json();
+	expect(json).toMatchObject({ status: 'error', errorCode: 'sandbox-unknown-address' });
 });
 
 it('the pages show what users entered as text, never as markup', async () => {

@@ -29,6 +29,15 @@ test('no part of a secret is left in a text that is cut', () => {
 	fc.assert(property, { numRuns: 1_000 });
 });
 
+test.each([
+	['\\key\\key', 'a\\\\key\\key\\\\key\\key'],
+	['keykeyke', 'akeykeykeykeyke, keykeyke'],
+	['\\keykey\\', 'a\\keykey\\\\keykey\\\\keykey\\'],
+])('copies of %j whose spellings overlap are hidden whole', (key, text) => {
+	const shown = hideSecrets(text, secretsOf([key]));
+	expect(shown.replaceAll(HIDDEN, '')).not.toMatch(/k|e|y/);
+});
+
 test('a secret is hidden whole: outside ASCII, without its prefix, as a number, and if it starts as another', () => {
 	const given = [' whsec_bXVsdGlwbGU ', 'schlüssel', 'schlüssel-2', '123456789012345'];
 	const secrets = secretsOf([...given, undefined, 42]);

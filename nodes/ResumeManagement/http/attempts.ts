@@ -1,13 +1,7 @@
 import { type IDataObject, sleep } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
-
-export interface Attempts {
-	/** Most attempts after the first one. */
-	retries: number;
-	write: boolean;
-	cancelled?: AbortSignal;
-}
+import type { HttpRequest } from './send';
 
 /** Milliseconds; the n-th pause is a random part of `FIRST_PAUSE * 2^n`, so that clients spread out. */
 const FIRST_PAUSE = 500;
@@ -15,24 +9,23 @@ const FIRST_PAUSE = 500;
 /** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
 const LONGEST_PAUSE = 60_000;
 
-/**
- * Repeats an attempt until it succeeds, must not be repeated, or was the last.
- * @throws Failure of the last attempt
- */
+/** Repeats an attempt until it succeeds, must not be repeated, or was the last. @throws Failure of the last attempt */
 export async function withRetries<T>(
-	{ retries, write, cancelled }: Attempts,
+	{ retries, write = false }: Pick<HttpRequest, 'retries' | 'write'>,
+	cancelled: AbortSignal | undefined,
 	attempt: () => Promise<T>,
 ): Promise<T> {
-	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
-	const attemptAfter = async (attempts: number): Promise<T> =>
-		await attempt().catch(async (error: unknown) => {
-			const wait = error instanceof Failure ? (error.facts.retryAfter ?? 0) : 0;
-			if (!mayRepeat(error, write) || attempts >= retries || wait > LONGEST_PAUSE) throw error;
-			await pause(Math.max(wait, Math.random() * FIRST_PAUSE * 2 ** attempts), cancelled);
-			if (cancelled?.aborted) throw error;
-			return await attemptAfter(attempts + 1);
-		});
-	return await attemptAfter(0);
+	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });
+	for (let attempts = 0; ; attempts++) {
+		const [ended] = await Promise.allSettled([attempt()]);
+		if (ended.status === 'fulfilled') return ended.value;
+		const error: unknown = ended.reason;
+		const wait = error instanceof Failure ? (error.facts.retryAfter ?? 0) : 0;
+		if (!mayRepeat(error, write) || attempts >= retries || wait > LONGEST_PAUSE) throw error;
+		const longest = Math.min(FIRST_PAUSE * 2 ** attempts, LONGEST_PAUSE);
+		await pause(Math.max(wait, Math.random() * longest), cancelled);
+		if (cancelled?.aborted) throw error;
+	}
 }
 
 /**
@@ -41,18 +34,11 @@ export async function withRetries<T>(
  */
 function mayRepeat(error: unknown, write: boolean): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
-	return !write || (!error.mayHaveHappened && !error.facts.onHold);
-}
-
-/** Adds the pause that the headers ask for, unless the failure has one already. */
-export function withRetryAfter(error: unknown, headers: IDataObject): unknown {
-	const retryAfter = readRetryAfter(headers);
-	if (!(error instanceof Failure) || !retryAfter || error.facts.retryAfter) return error;
-	return error.with({ retryAfter });
+	return !write || error.outcome === 'refused';
 }
 
 /** Returns the milliseconds that a Retry-After header asks for, in seconds or as a date (RFC 9110, §10.2.3). */
-function readRetryAfter(headers: IDataObject): number | undefined {
+export function readRetryAfter(headers: IDataObject): number | undefined {
 	const value = String(headers['retry-after'] ?? '').trim();
 	if (value === '') return undefined;
 	const seconds = Number(value);

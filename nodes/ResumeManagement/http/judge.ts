@@ -2,17 +2,15 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId } from '../../shared/failure';
 import { isObject } from '../../shared/json';
-import { shownNames } from '../../shared/names';
+import { readRetryAfter } from './attempts';
 
 /** Body of a successful response: an envelope, or any JSON of an endpoint whose response the specification does not show. */
 export type JsonBody = IDataObject | IDataObject[];
 
-/** Returns why a response with HTTP 200 and without an error does not confirm the request; undefined if it does. */
-export type ConfirmationCheck = (body: JsonBody) => string | undefined;
-
 /** An HTTP response of the service. */
 export interface ParsedResponse {
 	statusCode: number;
+	headers: IDataObject;
 	/** Parsed if it was JSON, else its text; without secrets. */
 	body: unknown;
 	/** Only the start of the body was read. */
@@ -20,8 +18,8 @@ export interface ParsedResponse {
 }
 
 /** Codes that the specification names (§7.2 and §7.3); `meaning` is shown if the response has only the code. */
-const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; onHold?: boolean }>([
-	['plan-upgrade-1', { id: 'service.paymentFailed', meaning: 'stripe error', onHold: true }],
+const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; outcome?: 'held' }>([
+	['plan-upgrade-1', { id: 'service.paymentFailed', meaning: 'stripe error', outcome: 'held' }],
 	['plan-upgrade-2', { id: 'service.wrongPlan', meaning: 'wrong plan ID' }],
 	['plan-upgrade-3', { id: 'service.unauthorized', meaning: 'unauthorized token' }],
 	['plan-upgrade-4', { id: 'service.wrongTokenType', meaning: 'token type error' }],
@@ -34,26 +32,25 @@ export const TRANSIENT = [429, 500, 502, 503, 504];
 /** Characters of the service's code and text that an error shows. */
 const [LONGEST_CODE, LONGEST_TEXT] = [200, 1_000];
 
+/** Characters of a response that an error shows. */
+const EXCERPT = 200;
+
 /**
  * Decides whether a response is a success: by its body first, because errors come with HTTP 200 too, then by its status,
- * which is 200 for each success (§7.1). Unknown properties are kept (§9).
- * @param checkConfirmation of a write
+ * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation too: see `perform.ts`.
  * @returns the body of a success
  * @throws Failure
  */
-export function judge(response: ParsedResponse, checkConfirmation?: ConfirmationCheck): JsonBody {
+export function judge(response: ParsedResponse): JsonBody {
 	const { statusCode, body } = response;
 	if (reportsError(body)) throw serviceFailure(body, response);
 	if (statusCode !== 200) throw httpFailure(response);
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
-	const reason = checkConfirmation?.(body as JsonBody);
-	if (reason === undefined) return body as JsonBody;
-	const details = `The response has the properties: ${shownNames(body)}.`;
-	throw new Failure('write.unconfirmed', { reason }, { httpStatus: statusCode, details });
+	return body as JsonBody;
 }
 
 /** Returns why a response can't confirm any write (§2: `status` is always there); undefined if it can. */
-export function checkStatus(body: JsonBody): string | undefined {
+export function whyNoSuccess(body: JsonBody): string | undefined {
 	const { status, data } = isObject(body) ? body : ({} as IDataObject);
 	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
 	const text = toText(status, LONGEST_CODE);
@@ -86,10 +83,14 @@ function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
 	return statusCode >= 400 && statusCode < 500 && !STOPPED_WAITING.includes(statusCode);
 }
 
-function factsOf(response: ParsedResponse) {
-	const { statusCode: httpStatus } = response;
-	const transient = TRANSIENT.includes(httpStatus);
-	return { httpStatus, transient, mayHaveHappened: !isRefusal(response) };
+function factsOf(response: ParsedResponse, refused: 'refused' | 'held' = 'refused') {
+	const { statusCode: httpStatus, headers } = response;
+	return {
+		httpStatus,
+		transient: TRANSIENT.includes(httpStatus),
+		outcome: isRefusal(response) ? refused : ('unknown' as const),
+		retryAfter: readRetryAfter(headers),
+	};
 }
 
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
@@ -102,11 +103,8 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	// A message of n8n has no period at its end.
 	const sentence = text.replace(/(?<!\.)\.$/, '');
 	const reported = sentence.includes(code) ? sentence : `${sentence} (${code})`;
-	const values = {
-		reported: reported || 'an error without a reason',
-		code: code && ` Its code for your account manager is ${code}.`,
-	};
-	const facts = { ...factsOf(response), code: code || undefined, onHold: known?.onHold };
+	const values = { reported: reported || 'an error without a reason' };
+	const facts = { ...factsOf(response, known?.outcome), code: code || undefined };
 	return new Failure(known?.id ?? 'service.error', values, facts);
 }
 
@@ -114,7 +112,18 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 function httpFailure(response: ParsedResponse): Failure {
 	const { statusCode: status, body } = response;
 	const page = looksLikeHtml(body) ? ', with a web page' : '';
-	return new Failure(idOfStatus(status), { status, page }, factsOf(response));
+	const details = status >= 400 && page === '' ? excerptOf(body) : '';
+	return new Failure(idOfStatus(status), { status, page }, { ...factsOf(response), details });
+}
+
+/** Signs that a body may hold a user token: its name, or the status of a token that was issued. */
+const MAY_HOLD_TOKEN = /token|success/i;
+
+/** Returns a sentence with the start of a body; '' if it may hold a user token. */
+function excerptOf(body: unknown): string {
+	const text = typeof body === 'string' ? body.trim() : JSON.stringify(body);
+	if (text === '' || MAY_HOLD_TOKEN.test(text)) return '';
+	return `The response began: ${text.slice(0, EXCERPT)}`;
 }
 
 function idOfStatus(statusCode: number): FailureId {
@@ -133,13 +142,13 @@ function idOfStatus(statusCode: number): FailureId {
 function unreadable(body: unknown): Failure {
 	const isEmpty = body === undefined || body === null || body === '';
 	const id = looksLikeHtml(body) ? 'response.webPage' : 'response.notJson';
-	return new Failure(isEmpty ? 'response.empty' : id, { what: 'JSON' }, { httpStatus: 200 });
+	return new Failure(isEmpty ? 'response.empty' : id, {}, { httpStatus: 200 });
 }
 
 /** Markup that does not name HTML near its start is XML. */
 const HTML = /^\s{0,1000}<([^]{0,1000}<)?(!doctype\s+html|html)\b/i;
 
-export function looksLikeHtml(body: unknown): boolean {
+function looksLikeHtml(body: unknown): boolean {
 	return typeof body === 'string' && HTML.test(body);
 }
 

@@ -50,7 +50,7 @@ export function networkFailure(error: unknown, signal?: AbortSignal, host = SERV
 	return new Failure(id, host, {
 		code: code || undefined,
 		transient,
-		mayHaveHappened: !causes.some(isBeforeSending),
+		outcome: causes.some(isBeforeSending) ? 'refused' : 'unknown',
 		// Not in the text if n8n would replace the text for it: see `withoutNetworkCodes`.
 		details: code && withoutNetworkCodes(code) === code ? `(${code})` : '',
 	});

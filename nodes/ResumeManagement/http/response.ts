@@ -1,24 +1,12 @@
-import { type IDataObject, sleep } from 'n8n-workflow';
+import { sleep } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
 import { hideSecrets } from '../../shared/secrets';
-import type { Credential } from './credential';
-import {
-	type JsonBody,
-	type ParsedResponse,
-	judge,
-	looksLikeHtml,
-	type ConfirmationCheck,
-} from './judge';
+import { readRetryAfter, withRetries } from './attempts';
+import { type JsonBody, judge, type ParsedResponse } from './judge';
 import { networkFailure } from './networkFailure';
-import {
-	type Connection,
-	exchange,
-	type HttpRequest,
-	type HttpResponse,
-	type Sender,
-} from './send';
+import { type HttpRequest, type HttpResponse, send, type Sender } from './send';
 
 /** Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it is parsed. */
 const LONGEST_BODY = 16 * 1024 * 1024;
@@ -26,59 +14,35 @@ const LONGEST_BODY = 16 * 1024 * 1024;
 /** Bytes, unpacked, that the node reads of an HTTP error's body: a run may hold one for each open request. */
 const LONGEST_ERROR = 64 * 1024;
 
-/** Characters of a response that an error shows. */
-const EXCERPT = 200;
-
 /** A successful response. */
-export interface JsonResponse {
-	headers: IDataObject;
-	body: JsonBody;
-}
+export type JsonResponse = Pick<ParsedResponse, 'headers'> & { body: JsonBody };
 
-/**
- * Sends a request, and reads and judges its response.
- * @param checkConfirmation of a write; see `judge`
- * @throws Failure
- */
-export async function requestJson(
-	sender: Sender,
-	credential: Credential,
-	request: HttpRequest,
-	checkConfirmation?: ConfirmationCheck,
-): Promise<JsonResponse> {
-	return await exchange(sender, credential, request, async (response, connection) => {
-		const { headers } = response;
-		return { headers, body: await readJson(response, connection, checkConfirmation) };
+/** Sends a request, with retries, and returns its response if that is a success. @throws Failure */
+export async function requestJson(sender: Sender, request: HttpRequest): Promise<JsonResponse> {
+	return await withRetries(request, sender.cancelled, async () => {
+		const response = await readJson(await send(sender, request));
+		return { headers: response.headers, body: judge(response) };
 	});
 }
 
-/**
- * Reads a response, hides the secrets in it, and judges it.
- * @throws Failure
- */
-export async function readJson(
-	response: HttpResponse,
-	connection: Connection,
-	checkConfirmation?: ConfirmationCheck,
-): Promise<JsonBody> {
-	const { statusCode, headers } = response;
+/** Reads and parses a response, and hides the secrets in it. @throws Failure */
+export async function readJson(response: HttpResponse): Promise<ParsedResponse> {
+	const { statusCode, headers, secrets } = response;
 	const isOk = statusCode === 200;
 	const { bytes, isTruncated } = isOk
-		? { bytes: await readWhole(response, connection), isTruncated: false }
-		: await readStart(response, connection, LONGEST_ERROR);
+		? { bytes: await readWhole(response), isTruncated: false }
+		: await readStart(response, LONGEST_ERROR);
 	return await parseInQueue(bytes.length, () => {
 		const text = decodeText(bytes, headers['content-type']);
 		if (text === undefined && isOk) {
 			throw new Failure('response.characters', {}, { httpStatus: 200 });
 		}
-		const parsed = parseJson(text ?? '');
-		const value = parsed ? parsed.value : (text ?? '');
-		const shown = { statusCode, body: hideSecrets(value, connection.secrets), isTruncated };
-		try {
-			return judge(shown, checkConfirmation);
-		} catch (error) {
-			throw withExcerpt(error, shown);
-		}
+		// A secret that was cut can't be found, so the end of a truncated body is not shown.
+		const hidden = isTruncated ? Math.max(...secrets.map(({ length }) => length)) : 0;
+		const shown = (text ?? '').slice(0, hidden > 0 ? -hidden : undefined);
+		const parsed = parseJson(shown);
+		const body = hideSecrets(parsed ? parsed.value : shown, secrets);
+		return { statusCode, headers, body, isTruncated };
 	});
 }
 
@@ -100,8 +64,8 @@ async function parseInQueue<T>(length: number, parse: () => T): Promise<T> {
 }
 
 /** @throws Failure if the body is too long, or was not received whole */
-export async function readWhole(response: HttpResponse, connection: Connection): Promise<Buffer> {
-	const { bytes, isTruncated } = await readStart(response, connection, LONGEST_BODY);
+export async function readWhole(response: HttpResponse): Promise<Buffer> {
+	const { bytes, isTruncated } = await readStart(response, LONGEST_BODY);
 	if (!isTruncated) return bytes;
 	const megabytes = LONGEST_BODY / 1024 / 1024;
 	const facts = { httpStatus: response.statusCode };
@@ -110,8 +74,7 @@ export async function readWhole(response: HttpResponse, connection: Connection):
 
 /** Reads a body up to so many bytes, and ends its request there. */
 async function readStart(
-	{ body }: HttpResponse,
-	connection: Connection,
+	{ body, headers, host, clock }: HttpResponse,
 	longest: number,
 ): Promise<{ bytes: Buffer; isTruncated: boolean }> {
 	const chunks: Uint8Array[] = [];
@@ -129,22 +92,10 @@ async function readStart(
 			await sleep(0);
 		}
 	} catch (error) {
-		throw networkFailure(error, connection.signal, connection.host);
+		const retryAfter = readRetryAfter(headers);
+		throw networkFailure(error, clock.signal, host).with({ retryAfter });
+	} finally {
+		clock.stop();
 	}
 	return { bytes: Buffer.concat(chunks).subarray(0, longest), isTruncated: length > longest };
-}
-
-/** Signs that a body may hold a user token: its name, or the status of a token that was issued. */
-const MAY_HOLD_TOKEN = /token|success/i;
-
-/**
- * Adds the start of an HTTP error's body, unless the failure has the service's text already, or the body is a web page or
- * may hold a user token.
- */
-function withExcerpt(error: unknown, { statusCode, body }: ParsedResponse): unknown {
-	const isShown = statusCode >= 400 && !looksLikeHtml(body);
-	if (!(error instanceof Failure) || !isShown || 'reported' in error.values) return error;
-	const text = typeof body === 'string' ? body.trim() : JSON.stringify(body);
-	if (text === '' || MAY_HOLD_TOKEN.test(text)) return error;
-	return error.with({ details: `The response began: ${text.slice(0, EXCERPT)}` });
 }

@@ -8,12 +8,11 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
+import { CREDENTIAL_TYPE, type Credential } from '../../shared/credential';
 import { withCancelSignal } from '../../shared/engine';
 import { Failure } from '../../shared/failure';
 import type { Secrets } from '../../shared/secrets';
-import { withRetries, withRetryAfter } from './attempts';
-import { CREDENTIAL_TYPE, type Credential } from './credential';
-import { type Host, networkFailure, SERVICE } from './networkFailure';
+import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
  * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is five minutes (n8n-core's
@@ -41,105 +40,36 @@ export interface Sender {
 }
 
 export interface HttpRequest {
+	credential: Credential;
 	method: IHttpRequestMethods;
 	/** Below the base URL, percent-encoded. */
 	path: string;
 	query?: IDataObject;
-	/** JSON. */
-	body?: string;
+	/** Sent as JSON, also when empty. */
+	body?: IDataObject;
 	/** The service changes something. */
-	write: boolean;
+	write?: boolean;
+	/** Most attempts after the first one. */
 	retries: number;
 	/** The response is to be a file. */
-	file: boolean;
+	file?: boolean;
 	/** The item's Request Options. */
 	http: HttpSettings;
 }
 
-/** An HTTP response with an unread body. */
+/** An HTTP response with an unread body, and what its reader needs. */
 export interface HttpResponse {
 	statusCode: number;
 	headers: IDataObject;
 	body: Readable;
 	/** The address that was requested. */
 	url: string;
-}
-
-/** One request to one host: a download has a second one for the host of its file. */
-export interface Connection {
-	secrets: Secrets;
-	helpers: Pick<IExecuteFunctions['helpers'], 'httpRequest' | 'prepareBinaryData'>;
-	http: HttpSettings & { timeout: number };
-	/** Ends the request; see {@link limitTime}. */
-	abort: AbortController;
-	/** Aborted by `abort`, and when the execution is cancelled. */
-	signal: AbortSignal;
-	cancelled?: AbortSignal;
-	/** Ends the time limit of the request: the body of a file has a limit for each chunk instead. */
-	stopClock: () => void;
 	/** Names the host in error texts. */
 	host: Host;
-}
-
-/**
- * Sends a request, with retries, and reads its response, also that of an HTTP error.
- * @throws Failure
- */
-export async function exchange<T>(
-	sender: Sender,
-	credential: Credential,
-	request: HttpRequest,
-	read: (response: HttpResponse, connection: Connection) => Promise<T>,
-): Promise<T> {
-	return await withRetries({ ...request, cancelled: sender.cancelled }, async () => {
-		const connection = connect(sender, credential, request);
-		try {
-			const response = await send(sender, credential, request, connection);
-			return await read(response, connection).catch((error: unknown) => {
-				throw withRetryAfter(error, response.headers);
-			});
-		} finally {
-			connection.stopClock();
-		}
-	});
-}
-
-function connect(
-	{ context, cancelled }: Sender,
-	{ secrets }: Credential,
-	{ write, http }: HttpRequest,
-): Connection {
-	const timeout = http.timeout ?? TIMEOUTS[write ? 'write' : 'read'];
-	return {
-		secrets,
-		// The pickers' context has no `prepareBinaryData`, and they need none.
-		helpers: context.helpers as Connection['helpers'],
-		http: { ...http, timeout },
-		...startClock(timeout, cancelled),
-		cancelled,
-		host: SERVICE,
-	};
-}
-
-/** Starts the time limit of one request. A cancelled execution ends the request too. */
-export function startClock(
-	timeout: number,
-	cancelled?: AbortSignal,
-): Pick<Connection, 'abort' | 'signal' | 'stopClock'> {
-	const abort = new AbortController();
-	const signal = cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal;
-	return { abort, signal, stopClock: limitTime(abort, timeout) };
-}
-
-/**
- * Ends a request after so many milliseconds.
- * @returns a function that stops the clock
- */
-export function limitTime(abort: AbortController, milliseconds: number): () => void {
-	const limit = AbortSignal.timeout(milliseconds);
-	const end = () => abort.abort(limit.reason);
-	limit.addEventListener('abort', end);
-	return () => limit.removeEventListener('abort', end);
+	/** Must not be shown. */
+	secrets: Secrets;
+	/** Time limit of the response. The body of a file has a limit for each chunk instead. */
+	clock: Clock;
 }
 
 /**
@@ -148,67 +78,117 @@ export function limitTime(abort: AbortController, milliseconds: number): () => v
  * n8n-core's request-helper-functions.ts).
  * @throws Failure if no response began
  */
-async function send(
-	{ context }: Sender,
-	credential: Credential,
-	{ method, path, query, body, file }: HttpRequest,
-	{ http, signal }: Connection,
+export async function send(
+	{ context, cancelled }: Sender,
+	{ credential, method, path, query, body, write, file, http }: HttpRequest,
 ): Promise<HttpResponse> {
-	const url = credential.baseUrl + path;
+	const { baseUrl, decrypted, secrets } = credential;
+	const url = baseUrl + path;
+	const clock = startClock(http.timeout ?? TIMEOUTS[write ? 'write' : 'read'], cancelled);
 	const options: IHttpRequestOptions = {
 		method,
 		url,
 		...(query && { qs: query }),
 		// A string, because n8n's client sends no body for an empty object.
-		...(body !== undefined && { body }),
+		...(body && { body: JSON.stringify(body) }),
 		...(file && { headers: UNPACKED }),
 		...STREAMED,
-		abortSignal: signal,
+		abortSignal: clock.signal,
 		// n8n sends the Authentication header to each host that a redirect leads to.
 		disableFollowRedirect: true,
 		...http,
+		timeout: clock.milliseconds,
 		...onThisMachine(url),
 	};
-	let response: IN8nHttpFullResponse;
+	const request = context.helpers.httpRequestWithAuthentication.call(
+		withCancelSignal(context, clock.signal),
+		CREDENTIAL_TYPE,
+		options,
+		{ credentialsDecrypted: decrypted },
+	);
+	return { ...(await begin(request, clock, SERVICE)), url, host: SERVICE, secrets, clock };
+}
+
+/** Requests a file from the host behind a link, which never gets the private key. @throws Failure if no response began */
+export async function requestLink(
+	{ context, cancelled }: Sender,
+	{ credential, http }: HttpRequest,
+	url: string,
+): Promise<HttpResponse> {
+	const clock = startClock(http.timeout ?? TIMEOUTS.read, cancelled);
+	const request = context.helpers.httpRequest({
+		url,
+		headers: UNPACKED,
+		...STREAMED,
+		abortSignal: clock.signal,
+		...http,
+		// The node has its own time limit: n8n's would include the time that n8n's store takes.
+		timeout: 0,
+	});
+	const { secrets } = credential;
+	return { ...(await begin(request, clock, FILE_HOST)), url, host: FILE_HOST, secrets, clock };
+}
+
+/** Waits until a response begins, whose body is a stream. */
+async function begin(
+	request: Promise<unknown>,
+	{ signal, stop }: Clock,
+	host: Host,
+): Promise<Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>> {
 	try {
-		response = (await context.helpers.httpRequestWithAuthentication.call(
-			withCancelSignal(context, signal),
-			CREDENTIAL_TYPE,
-			options,
-			{ credentialsDecrypted: credential.decrypted },
-		)) as IN8nHttpFullResponse;
+		const { statusCode, headers, body } = (await request) as IN8nHttpFullResponse;
+		return { statusCode, headers, body: body as Readable };
 	} catch (error) {
-		throw networkFailure(error, signal);
+		stop();
+		throw networkFailure(error, signal, host);
 	}
-	return { ...response, body: response.body as Readable, url };
+}
+
+/** The time limit of a request. */
+export interface Clock {
+	milliseconds: number;
+	/** Ends the request. */
+	abort: AbortController;
+	/** Aborted by `abort`, when the time is over, and when the execution is cancelled. */
+	signal: AbortSignal;
+	stop(): void;
+}
+
+function startClock(milliseconds: number, cancelled?: AbortSignal): Clock {
+	const abort = new AbortController();
+	const signal = cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal;
+	return { milliseconds, abort, signal, stop: limitTime(abort, milliseconds) };
+}
+
+/** Ends a request after so many milliseconds. @returns a function that stops the clock */
+export function limitTime(abort: AbortController, milliseconds: number): () => void {
+	const limit = AbortSignal.timeout(milliseconds);
+	const end = () => abort.abort(limit.reason);
+	limit.addEventListener('abort', end);
+	return () => limit.removeEventListener('abort', end);
 }
 
 /** Settings of each request. Otherwise n8n throws for HTTP errors, sends a 401 again, and drops the service's reason. */
-export const STREAMED = {
+const STREAMED = {
 	encoding: 'stream',
 	returnFullResponse: true,
 	ignoreHttpStatusErrors: true,
 } as const;
 
-/**
- * Headers for files: n8n's client treats a truncated compressed body as complete (`finishFlush` in
- * lib/adapters/http.js of axios).
- */
-export const UNPACKED = { 'Accept-Encoding': 'identity' };
+/** n8n's client treats a truncated compressed body as complete (`finishFlush` in lib/adapters/http.js of axios). */
+const UNPACKED = { 'Accept-Encoding': 'identity' };
 
 /** Ends a request whose body is not needed. */
-export function discard(body: Readable, abort: AbortController): void {
+export function discard({ body, clock }: HttpResponse): void {
 	// An error event that nobody listens to would end n8n's process.
 	body.once('error', () => {});
-	abort.abort();
+	clock.stop();
+	clock.abort.abort();
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/**
- * Refuses a proxy on another machine, which could read the key of a request without TLS.
- * @throws Failure
- */
+/** Refuses a proxy on another machine, which could read the key of a request without TLS. @throws Failure */
 export function refuseProxyElsewhere(baseUrl: string, { proxy }: HttpSettings): void {
 	const isElsewhere = typeof proxy === 'object' && !LOOPBACK.test(proxy.host);
 	if (!isElsewhere || !baseUrl.startsWith('http:')) return;

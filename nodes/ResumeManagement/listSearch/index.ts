@@ -4,14 +4,13 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
+import { readCredential } from '../../shared/credential';
 import { Failure, toNodeApiError, toNodeError } from '../../shared/failure';
 import { EMAIL, GIVEN_NAMES, idNames, NAMES, shownNames } from '../../shared/names';
 import { ParameterReader } from '../../shared/parameters';
 import { requestJson } from '../http/response';
-import { readCredential } from '../http/credential';
 import { resumeId } from '../operations/fields';
-import { lookForList } from '../output/list';
-import { idOf, stringsNamed } from '../output/records';
+import { idOf, lookForList, stringsNamed } from '../output/lists';
 
 /** Name of a list to pick from. */
 type PickerList = 'users' | 'resumes';
@@ -25,40 +24,30 @@ const PAGE_SIZE = 1_000;
 export const searchUsers = picker('users');
 export const searchResumes = picker('resumes');
 
-/** Returns n8n's method for a resource locator's list. */
+/**
+ * Returns n8n's method for a resource locator's list: it requests the list, and offers those of its records that have an ID
+ * and match what the user typed. The specification shows no paging (§4.2), so one request is sent.
+ * @throws NodeApiError with the reason why there is nothing to pick from
+ */
 function picker(list: PickerList) {
 	return async function (
 		this: ILoadOptionsFunctions,
-		filter?: string,
-		paginationToken?: unknown,
+		filter = '',
+		paginationToken: unknown = 0,
 	): Promise<INodeListSearchResult> {
-		return await pick(this, list, filter, paginationToken);
-	};
-}
-
-/**
- * Requests a list, and offers those of its records that have an ID and match what the user typed. The specification
- * shows no paging (§4.2), so one request is sent.
- * @throws NodeApiError with the reason why there is nothing to pick from
- */
-async function pick(
-	context: ILoadOptionsFunctions,
-	list: PickerList,
-	filter = '',
-	paginationToken: unknown = 0,
-): Promise<INodeListSearchResult> {
-	const options = await findOptions(context, list).catch((error: unknown) => {
-		throw toEditorError(context, error);
-	});
-	const wanted = filter.trim().toLowerCase();
-	const matching = options.filter(({ name, value }) =>
-		`${name} ${value}`.toLowerCase().includes(wanted),
-	);
-	const start = Number(paginationToken);
-	const end = start + PAGE_SIZE;
-	return {
-		results: matching.slice(start, end),
-		...(end < matching.length && { paginationToken: String(end) }),
+		const options = await findOptions(this, list).catch((error: unknown) => {
+			throw toEditorError(this, error);
+		});
+		const wanted = filter.trim().toLowerCase();
+		const matching = options.filter(({ name, value }) =>
+			`${name} ${value}`.toLowerCase().includes(wanted),
+		);
+		const start = Number(paginationToken);
+		const end = start + PAGE_SIZE;
+		return {
+			results: matching.slice(start, end),
+			...(end < matching.length && { paginationToken: String(end) }),
+		};
 	};
 }
 
@@ -68,9 +57,8 @@ async function findOptions(
 ): Promise<INodeListSearchItems[]> {
 	const path = list === 'users' ? '/users' : resumesPath(context);
 	const credential = await readCredential(context);
-	const http = { timeout: TIMEOUT };
-	const request = { method: 'GET', path, write: false, retries: 0, file: false, http } as const;
-	const { body } = await requestJson({ context }, credential, request);
+	const request = { method: 'GET', path, retries: 0, http: { timeout: TIMEOUT } } as const;
+	const { body } = await requestJson({ context }, { ...request, credential });
 	const found = lookForList(body, { name: list });
 	if ('problem' in found) throw new Failure('picker.noList', { list, names: shownNames(body) });
 	const { records } = found;

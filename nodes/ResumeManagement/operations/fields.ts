@@ -19,7 +19,7 @@ export const userId: INodeProperties = {
 			placeholder: 'Select a user…',
 			typeOptions: { searchListMethod: 'searchUsers', searchable: true },
 		},
-		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. 42' },
+		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. user-001' },
 		{
 			displayName: 'By Email',
 			name: 'email',
@@ -37,7 +37,7 @@ const listUserId: INodeProperties = {
 	name: 'listUserId',
 	required: undefined,
 	description: 'The user whose resumes the list below offers. Not sent with the request.',
-	hint: 'Only fills the list below',
+	hint: 'Only filters the list below',
 	modes: userId.modes!.filter(({ name }) => name !== 'email'),
 };
 
@@ -57,7 +57,7 @@ const resume: INodeProperties = {
 			placeholder: 'Select a resume…',
 			typeOptions: { searchListMethod: 'searchResumes', searchable: true },
 		},
-		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. 1337' },
+		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. resume-001' },
 	],
 };
 
@@ -72,7 +72,7 @@ export const customPath: INodeProperties = {
 	type: 'string',
 	required: true,
 	default: '',
-	placeholder: 'e.g. /connect',
+	placeholder: 'e.g. /users',
 	description: "Path below the credential's Base URL. Put query parameters in Query Parameters.",
 };
 
@@ -129,7 +129,7 @@ export const sendOnceKey: INodeProperties = {
 	name: 'sendOnceKey',
 	type: 'string',
 	default: '',
-	placeholder: 'e.g. {{ $json.paymentId }}',
+	placeholder: 'e.g. pay_1001',
 	description:
 		'ID of what this item is for, such as a payment, never the email. The node sends the request at most once for each key, in all executions of this workflow. The same request with this key then returns alreadySent: true. Any other request with this key is an error.',
 };

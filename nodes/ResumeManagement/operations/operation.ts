@@ -3,28 +3,10 @@ import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-work
 import type { ParameterReader } from '../../shared/parameters';
 import type { JsonBody } from '../http/judge';
 
-/** The purchase that an upgrade makes. */
-export interface Purchase {
-	/** Equal for equal purchases. */
-	id: string;
-	/** True if another item of the run may buy the same. */
-	mayRepeat: boolean;
-}
-
-/** Parts of a request that only its operation reads; `readCall` reads all others. */
-export interface RequestParts {
-	/** If the item chooses it. */
-	method?: IHttpRequestMethods;
-	/** Sent as JSON, also when empty. */
-	body?: IDataObject;
-	isoTimestamps?: string[];
-	/** Return what would be sent instead of sending it. */
-	preview?: boolean;
-	purchase?: Purchase;
-}
-
 /** An operation: its fields, and its differences from other operations. The pipeline is the same for all of them. */
-export interface Operation {
+export type Operation = ReadOperation | WriteOperation;
+
+interface OperationParts {
 	/** n8n's name of the operation, which saved workflows contain. */
 	value: string;
 	name: string;
@@ -34,21 +16,49 @@ export interface Operation {
 	description: string;
 	/** For assistants that build workflows. */
 	builderHint?: string;
-	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` has what replaces `:names`. */
+	/** Method and path as the partner API specification writes them (§4); `PLACES` has what replaces `:names`. */
 	method: IHttpRequestMethods;
 	path: string;
-	/** The service changes something: see `write.ts`. */
-	write?: boolean;
+	fields: INodeProperties[];
+	/** Properties of the record with Unix seconds, for the option Timestamps. */
+	timestamps?: string[];
+}
+
+export interface ReadOperation extends OperationParts {
+	write?: undefined;
 	/** One record, a list of them, or a file that is streamed into n8n's binary store. */
 	returns: 'record' | 'list' | 'file';
-	fields: INodeProperties[];
+}
+
+/** An operation with which the service changes something: see `writes.ts`. It returns one record. */
+export interface WriteOperation extends OperationParts {
+	write: true;
 	/** Name of the field with the most items that a run may have. */
 	maxItems?: string;
 	/** @throws Failure naming the field; nothing was sent then */
-	read?(parameters: ParameterReader): RequestParts;
+	read(parameters: ParameterReader): WriteParts;
 	/**
-	 * Returns why a response with the status "success" does not confirm a write; undefined if it does.
+	 * Returns why a response with the status "success" does not confirm the write; undefined if it does.
 	 * @param sent the request's body
 	 */
-	checkConfirmation?(body: JsonBody, sent: IDataObject): string | undefined;
+	whyUnconfirmed?(body: JsonBody, sent?: IDataObject): string | undefined;
+}
+
+/** Parts of a write that only its operation reads; `readWriteCall` reads all others. */
+interface WriteParts {
+	/** If the item chooses it. */
+	method?: IHttpRequestMethods;
+	/** Sent as JSON, also when empty. */
+	body?: IDataObject;
+	/** Return what would be sent instead of sending it. */
+	preview?: boolean;
+	purchase?: Purchase;
+}
+
+/** The purchase that an upgrade makes. */
+export interface Purchase {
+	/** Equal for equal purchases of an account. */
+	id: string;
+	/** True if another item of the run may buy the same. */
+	mayRepeat: boolean;
 }

@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto';
 import { type ClaimContext, withRow } from '../../shared/engine';
 import { Failure } from '../../shared/failure';
 import { pause } from '../http/attempts';
-import type { Result } from '../output/items';
-import type { Call } from './call';
 
 /** Milliseconds. All items of a run together wait no longer for other executions that have claimed their keys. */
 const LONGEST_WAIT = 10_000;
@@ -37,25 +35,20 @@ export class Claims {
 	) {}
 
 	/**
-	 * @returns what `send` returns, or a report that the key was sent before
+	 * @param request everything that tells this request from others, as JSON can express it
+	 * @returns what `send` returns; undefined if exactly this request has succeeded before
 	 * @throws Failure, also when the key could not be claimed; nothing was sent then
 	 */
-	async sendOnce(call: Call, send: () => Promise<Result>): Promise<Result> {
-		const { sendOnceKey = '', credential, operation, request } = call;
-		const { method, path, query = {}, body = '' } = request;
-		const { baseUrl, privateKey } = credential;
-		const parts = [baseUrl, privateKey, operation.path, method, path, query, body];
-		const claim = rowName('claim', sendOnceKey);
-		const success = rowName('success', sendOnceKey, ...parts);
+	async sendOnce<T>(key: string, request: unknown, send: () => Promise<T>): Promise<T | undefined> {
+		const claim = rowName('claim', key);
+		const success = rowName('success', key, request);
 		const maySend = await this.claim(claim, success).catch((error: unknown) => {
 			// If n8n's database fails, nothing is sent without a claim.
 			throw error instanceof Failure ? error : notClaimed();
 		});
-		if (!maySend) {
-			return { kind: 'json', json: { alreadySent: true, sendOnceKey, outcome: 'succeeded' } };
-		}
+		if (!maySend) return undefined;
 		const result = await send().catch(async (error: unknown) => {
-			const nothingDone = error instanceof Failure && !error.mayHaveHappened && !error.facts.onHold;
+			const nothingDone = error instanceof Failure && error.outcome === 'refused';
 			if (nothingDone) await this.remove(claim).catch(() => this.hint(NOT_REMOVED));
 			throw error;
 		});
@@ -63,10 +56,7 @@ export class Claims {
 		return result;
 	}
 
-	/**
-	 * Checks that n8n stores each row under its own name: see {@link withRow}.
-	 * @throws Failure if it does not
-	 */
+	/** Checks that n8n stores each row under its own name: see {@link withRow}. @throws Failure if it does not */
 	async checkRows(): Promise<void> {
 		const isThere = await this.has(rowName('never written')).catch(() => true);
 		if (isThere) throw notClaimed();
@@ -84,7 +74,7 @@ export class Claims {
 			if (await this.has(claim)) {
 				this.waitsUntil ??= Date.now() + LONGEST_WAIT;
 				const isOver = Date.now() >= this.waitsUntil || this.cancelled?.aborted;
-				if (isOver) throw new Failure('key.claimed', {}, { outcome: 'unknown' });
+				if (isOver) throw new Failure('key.claimed');
 			} else {
 				// If another execution inserts the row first, the database refuses this insertion.
 				if (await this.insert(claim).catch(() => false)) return true;
@@ -128,5 +118,5 @@ function rowName(...parts: unknown[]): string {
 }
 
 function notClaimed(): Failure {
-	return new Failure('key.notClaimed', {}, { mayHaveHappened: false });
+	return new Failure('key.notClaimed', {}, { outcome: 'refused' });
 }

@@ -1,39 +1,36 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type {
 	IExecuteFunctions,
 	IExecutePaginationFunctions,
-	INode,
 	INodeExecutionData,
 } from 'n8n-workflow';
 
+import { Credentials, readCredential } from '../../shared/credential';
 import { identityOfWrite, isTool } from '../../shared/engine';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
-import { ParameterReader, type ReadParameter } from '../../shared/parameters';
-import { Credentials, readCredential } from '../http/credential';
 import type { Operation } from '../operations/operation';
-import { shape } from '../output/items';
-import type { Call } from './call';
-import { Claims } from './claims';
+import {
+	isWriteRun,
+	parametersOf,
+	readCall,
+	type RequestOptions,
+	type Run,
+	type WriteCall,
+} from './call';
 import { type StartLimits, startInOrder } from './inOrder';
-import { perform, type Run } from './perform';
-import { readCall, type RequestOptions, toBatch } from './read';
 import { Users } from './users';
-import { type Journal, journalOf, type Write } from './write';
+import {
+	readAhead,
+	refuseErrorOutput,
+	refuseTooMany,
+	retryHint,
+	startWrites,
+	withProgress,
+	writeItem,
+	type WriteRun,
+} from './writes';
 
-type Context = IExecuteFunctions | IExecutePaginationFunctions;
-
-/** A run, with n8n's settings of the node. */
-interface NodeRun extends Run {
-	node: INode;
-	/** Failed items are returned as data, and the run continues. */
-	continues: boolean;
-	/** Undefined for reads. */
-	journal?: Journal;
-	parameters(index: number): ParameterReader;
-	requestOptions(index: number): RequestOptions;
-	/** Read apart: a failing expression of another of the Request Options concerns its item alone. */
-	batching(): RequestOptions['batching'];
-}
+/** Items by the index of the item that they come from. */
+type Results = Map<number, INodeExecutionData[]>;
 
 /**
  * Runs the operation for all items, in place of n8n's own loop over declarative nodes. That loop starts all items at once,
@@ -45,33 +42,36 @@ export async function runItems(
 	this: IExecuteFunctions,
 	operation: Operation,
 ): Promise<INodeExecutionData[][]> {
-	const indexes = [...this.getInputData().keys()];
-	const returned = new Map<number, INodeExecutionData[]>();
-	const hints = new Set<string>();
 	const node = this.getNode();
+	const hints = new Set<string>();
 	const run = startRun(this, operation, {
 		// If a tool threw, version 3 of n8n's AI Agent would pass the message to the model, without the description.
 		continues: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new Credentials(this),
 		hint: (message) => void hints.add(message),
-		evaluate: (index) => (name, fallback, options) =>
-			this.getNodeParameter(name, index, fallback, options),
+		readParameter: (...values) => this.getNodeParameter(...values),
 	});
-	refuseErrorOutput(run);
+	const writes = isWriteRun(run) ? startWrites(run, this) : undefined;
+	if (writes) refuseErrorOutput(writes);
+	const indexes = [...this.getInputData().keys()];
+	const results: Results = new Map();
 	try {
-		await runAll(run, indexes, returned);
+		if (writes) await writeAll(writes, indexes, results);
+		else await readAll(run, indexes, results);
 	} catch (error) {
-		if (!run.continues) throw withProgress(run, error, indexes);
+		if (!run.continues) {
+			throw writes ? withProgress(writes, error, indexes) : toNodeError(node, error);
+		}
 		// The error concerns each item without a result. If the node threw under On Error = Continue, n8n would pass on
 		// its input items as if they had succeeded.
 		for (const index of indexes) {
-			if (!returned.has(index)) returned.set(index, [failedItem(error, index)]);
+			if (!results.has(index)) results.set(index, [failedItem(error, index)]);
 		}
 	}
 	const shown = [...hints].map((message) => ({ message, location: 'outputPane' as const }));
 	// Missing in n8n 1.85.
 	this.addExecutionHints?.(...shown);
-	return [indexes.flatMap((index) => returned.get(index)!)];
+	return [indexes.flatMap((index) => results.get(index)!)];
 }
 
 /**
@@ -86,179 +86,96 @@ export async function runSingleItem(
 	operation?: Operation,
 ): Promise<INodeExecutionData[]> {
 	const node = this.getNode();
+	const index = this.getItemIndex();
 	// If a tool threw, version 2 of n8n's AI Agent would tell the model nothing, and n8n 1 would end the execution.
 	const continues = this.continueOnFail() || isTool(node);
 	if (!operation) {
 		const failure = new Failure('parameter.operation', {}, { isSetting: true });
 		if (!continues) throw toNodeError(node, failure);
-		return [failedItem(failure, this.getItemIndex())];
+		return [failedItem(failure, index)];
 	}
 	const run = startRun(this, operation, {
 		continues,
 		credentials: { read: async () => await readCredential(this) },
 		hint: () => {},
-		evaluate: () => (name, fallback, options) => this.getNodeParameter(name, fallback, options),
+		readParameter: (name, _, ...values) => this.getNodeParameter(name, ...values),
 	});
-	return await runItem(run, this.getItemIndex(), () => identityOfWrite(this));
+	return await runItem(run, index, async () => {
+		if (!isWriteRun(run)) return await readItem(run, index);
+		const writes = startWrites(run, this);
+		return await writeItem(writes, index, writes.journal.writeOf(identityOfWrite(this)));
+	});
 }
 
-/** @param entry the differences of `runItems` and `runSingleItem`; `evaluate` reads the parameters of an item */
+/** @param settings the differences of {@link runItems} and {@link runSingleItem} */
 function startRun(
-	context: Context,
+	context: IExecuteFunctions | IExecutePaginationFunctions,
 	operation: Operation,
-	entry: Pick<NodeRun, 'credentials' | 'hint' | 'continues'> & {
-		evaluate(index: number): ReadParameter;
-	},
-): NodeRun {
-	const { credentials, hint, continues, evaluate } = entry;
-	const node = context.getNode();
+	settings: Pick<Run, 'continues' | 'credentials' | 'hint' | 'readParameter'>,
+): Run {
 	const sender = { context, cancelled: context.getExecutionCancelSignal() };
-	return {
-		operation,
-		sender,
-		credentials,
-		users: new Users(sender, hint),
-		claims: new Claims(context, hint, sender.cancelled),
-		hint,
-		node,
-		continues,
-		journal: operation.write ? journalOf(context) : undefined,
-		parameters: (index) => new ParameterReader(operation.fields, evaluate(index)),
-		requestOptions: (index) => evaluate(index)('requestOptions', {}) as RequestOptions,
-		batching: () => evaluate(0)('requestOptions.batching', {}) as RequestOptions['batching'],
-	};
+	const users = new Users(sender, settings.hint);
+	return { ...settings, operation, node: context.getNode(), sender, users };
 }
 
-/**
- * Runs all items: reads side by side, writes one after the other.
- * @param returned receives the items that each index returns
- * @throws NodeApiError, NodeOperationError, or a Failure that concerns all items
- */
-async function runAll(
-	run: NodeRun,
-	indexes: number[],
-	returned: Map<number, INodeExecutionData[]>,
-): Promise<void> {
-	const { journal, node } = run;
-	const addItems = async (index: number, call?: Call) => {
-		returned.set(index, await runItem(run, index, () => index, call));
-	};
-	const isFinal = (index: number) => journal?.writeOf(index).isFinal === true;
-	const remaining = indexes.filter((index) => !isFinal(index));
-	// The results of an earlier attempt come first, before anything can fail in this attempt.
-	for (const index of indexes.filter(isFinal)) await addItems(index);
-	if (journal && node.retryOnFail) run.hint(retryHint(run.operation));
-	refuseTooMany(run, indexes.length);
-	const limits = readLimits(run);
-	const calls = await prepare(run, remaining);
-	await startInOrder(remaining.length, limits, async (position) => {
-		await addItems(remaining[position]!, calls[position]);
+/** Runs reads side by side. */
+async function readAll(run: Run, indexes: number[], results: Results): Promise<void> {
+	const limit = parametersOf(run, 0).count('options.maxParallelRequests');
+	await startInOrder(indexes, { ...startLimits(run), limit }, async (index) => {
+		results.set(index, await runItem(run, index, async () => await readItem(run, index)));
 	});
 }
 
+async function readItem(run: Run, index: number): Promise<INodeExecutionData[]> {
+	const { output, request } = await readCall(run, index);
+	return await output.request(run.sender, request, run.hint);
+}
+
+/** Runs writes one after the other. */
+async function writeAll(run: WriteRun, indexes: number[], results: Results): Promise<void> {
+	const calls = new Map<number, WriteCall>();
+	const add = async (index: number) => {
+		const write = run.journal.writeOf(index);
+		const give = async () => await writeItem(run, index, write, calls.get(index));
+		results.set(index, await runItem(run, index, give));
+	};
+	// The results of an earlier attempt come first, before anything can fail in this attempt.
+	for (const index of indexes) if (run.journal.writeOf(index).isFinal) await add(index);
+	const remaining = indexes.filter((index) => !results.has(index));
+	if (run.node.retryOnFail) run.hint(retryHint(run));
+	refuseTooMany(run, indexes);
+	const limits = { ...startLimits(run), limit: 1 };
+	if (!run.continues) await readAhead(run, remaining, calls);
+	await startInOrder(remaining, limits, add);
+}
+
 /**
- * Runs one item: reads its parameters, sends its request, and returns its items, or a failed item.
- * @param identify returns the identity of the item's write within the run
- * @param call if the parameters were read before
+ * Pairs the items that an item gives with it, or returns a failed item.
  * @throws NodeApiError or NodeOperationError if a failed item stops the run
  */
 async function runItem(
-	run: NodeRun,
+	run: Run,
 	index: number,
-	identify: () => object | number,
-	call?: Call,
+	give: () => Promise<INodeExecutionData[]>,
 ): Promise<INodeExecutionData[]> {
-	const { journal, node, continues } = run;
-	const attempt = async (write?: Write) => {
-		if (write?.isFinal) return write.result();
-		return await perform(run, call ?? (await readItem(run, index)), write);
-	};
 	try {
-		// Each call of a tool is a task of its own: its failure stops no other call.
-		const stops = !continues && !isTool(node);
-		const result = await (journal
-			? journal.enqueue(journal.writeOf(identify()), stops, attempt)
-			: attempt());
-		return shape(result).map((item) => ({ ...item, pairedItem: { item: index } }));
+		return (await give()).map((item) => ({ ...item, pairedItem: { item: index } }));
 	} catch (error) {
-		if (!continues) throw toNodeError(node, error, index);
+		if (!run.continues) throw toNodeError(run.node, error, index);
 		return [failedItem(error, index)];
 	}
 }
 
-async function readItem(run: NodeRun, index: number): Promise<Call> {
-	const call = await readCall(run, run.parameters(index), run.requestOptions(index), index);
-	// Each call of a tool is a purchase of its own.
-	if (!isTool(run.node)) run.journal?.refuseRepeated(call);
-	return call;
-}
-
-/** Reads all writes before the first is sent, if a failure stops the node: an invalid item stops it before any write. */
-async function prepare(run: NodeRun, indexes: number[]): Promise<Call[]> {
-	if (!run.journal || run.continues) return [];
-	const calls: Call[] = [];
-	for (const index of indexes) {
-		const fail = (error: unknown) => Promise.reject(toNodeError(run.node, error, index));
-		calls.push(await readItem(run, index).catch(fail));
-	}
-	return calls;
-}
-
-/** The settings of the first item count for all. */
-function readLimits({ operation, sender, ...run }: NodeRun): StartLimits {
-	return {
-		limit: operation.write ? 1 : run.parameters(0).count('options.maxParallelRequests'),
-		batch: toBatch(run.batching()),
-		signal: sender.cancelled,
-	};
-}
-
-/**
- * Refuses a run of too many items, which is most often a mistake in the workflow.
- * @throws Failure
- */
-function refuseTooMany({ operation, parameters }: NodeRun, items: number): void {
-	const most = operation.maxItems ? parameters(0).count(operation.maxItems) : Infinity;
-	if (items <= most) return;
-	throw new Failure('write.tooMany', { items, most }, { isSetting: true });
-}
-
-/**
- * Refuses to write as a tool with an error output, which only a workflow's JSON can have: n8n drops what such a tool
- * returns, but not what it throws (`handleNodeErrorOutput` of n8n-core's workflow-execute.ts).
- * @throws NodeOperationError
- */
-function refuseErrorOutput({ node, journal }: NodeRun): void {
-	if (!journal || !isTool(node) || node.onError !== 'continueErrorOutput') return;
-	throw toNodeError(node, new Failure('write.errorOutput', {}, { isSetting: true }));
-}
-
-/** A hint of the run, because a notice in the node's description can't depend on this setting. */
-function retryHint({ fields }: Operation): string {
-	return `Retry On Fail is on. Within this execution, the node never sends an item again that succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unlessKeyed(fields)}.`;
-}
-
-function unlessKeyed(fields: Operation['fields']): string {
-	return fields.some(({ name }) => name === 'sendOnceKey') ? ', unless Send Once Key is set' : '';
-}
-
-/** Adds the writes that were carried out before to the error that stops the node. */
-function withProgress(run: NodeRun, error: unknown, indexes: number[]): unknown {
-	const { node, journal, operation } = run;
-	const stopped = error instanceof Failure ? toNodeError(node, error) : error;
-	if (!journal || indexes.length === 1) return stopped;
-	const isNodeError = stopped instanceof NodeApiError || stopped instanceof NodeOperationError;
-	const isAnyDone = indexes.some((index) => journal.writeOf(index).isDone);
-	// Another error of n8n, such as that of an expression, only changes if an item was applied.
-	if (!isNodeError && !isAnyDone) return stopped;
-	const nodeError = isNodeError ? stopped : new NodeOperationError(node, stopped as Error);
-	const progress = journal.progress(indexes, nodeError.context.itemIndex as number | undefined);
-	const again = `A new execution sends the applied items again${unlessKeyed(operation.fields)}.`;
-	const sentences = [nodeError.description, progress, isAnyDone && again];
-	nodeError.description = sentences.filter(Boolean).join(' ');
-	return nodeError;
-}
-
 function failedItem(error: unknown, item: number): INodeExecutionData {
 	return { json: { error: toErrorData(error) }, pairedItem: { item } };
+}
+
+/** Reads Batching apart: a failing expression of another of the Request Options concerns its item alone. */
+function startLimits({ readParameter, sender }: Run): Pick<StartLimits, 'batch' | 'signal'> {
+	const batching = readParameter('requestOptions.batching', 0, {}) as RequestOptions['batching'];
+	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};
+	// n8n writes -1 for a size that is "disabled" (n8n-core/src/nodes-loader/constants.ts).
+	const isOn = batchInterval > 0 && batchSize > 0;
+	const batch = isOn ? { size: batchSize, interval: batchInterval } : undefined;
+	return { batch, signal: sender.cancelled };
 }

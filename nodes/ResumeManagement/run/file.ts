@@ -1,114 +1,109 @@
-import type { IBinaryKeyData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { Failure, type FailureId, isErrorOfN8n } from '../../shared/failure';
+import { Failure, isErrorOfN8n } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
+import type { ParameterReader } from '../../shared/parameters';
 import { HIDDEN, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
+import { readRetryAfter, withRetries } from '../http/attempts';
+import { type JsonBody, judge, reportsError, TRANSIENT } from '../http/judge';
+import { networkFailure, SERVICE } from '../http/networkFailure';
 import { readJson, readWhole } from '../http/response';
-import { withRetryAfter } from '../http/attempts';
-import { reportsError, TRANSIENT } from '../http/judge';
-import { FILE_HOST, networkFailure, SERVICE } from '../http/networkFailure';
 import {
-	type Connection,
 	discard,
+	type HttpRequest,
+	type HttpResponse,
 	limitTime,
 	type Readable,
-	type HttpResponse,
-	startClock,
-	STREAMED,
-	UNPACKED,
+	requestLink,
+	send,
+	type Sender,
 } from '../http/send';
-import { isText, locateFile, readDisposition, readMimeType, safeFileName } from '../output/file';
-
-/** The user's settings for a file. All but `field` may be ''. */
-export interface FileSettings {
-	/** Binary field of the item. */
-	field: string;
-	/** Replaces the name that the service sends. */
-	fileName: string;
-	/** Dotted path of the file in a JSON response. */
-	filePath: string;
-}
-
-/** A file in n8n's binary store. n8n shows only `json` to an AI agent. */
-export interface StoredFile {
-	json: IDataObject;
-	binary: IBinaryKeyData;
-}
+import { isText, locateFile, readDisposition, readMimeType, safeFileName } from '../output/files';
 
 /**
- * Stores the file of a download: the response's own bytes, the target of a redirect or a link, or base64 in JSON.
+ * The kind of a response that is a file: the response's own bytes, the target of a redirect or a link, or base64 in JSON.
  * The specification does not show which of them the service sends (§4.2).
- * @throws Failure
  */
-export async function storeFile(
-	response: HttpResponse,
-	settings: FileSettings,
-	connection: Connection,
-): Promise<StoredFile> {
-	const { statusCode, headers, url, body } = response;
-	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
-	if (isRedirect && headers.location) {
-		discard(body, connection.abort);
-		return await storeLink(String(headers.location), settings, connection, url);
+export class FileOutput {
+	/** Binary field of the item. */
+	private readonly field: string;
+
+	/** Replaces the name that the service sends; '' to keep it. */
+	private readonly fileName: string;
+
+	/** Dotted path of the file in a JSON response; '' to find it. */
+	private readonly filePath: string;
+
+	/** @throws Failure */
+	constructor(parameters: ParameterReader) {
+		this.field = parameters.text('binaryPropertyName');
+		this.fileName = parameters.optionalText('options.fileName');
+		this.filePath = parameters.optionalText('options.filePath');
 	}
-	const mayBeText = settings.filePath === '' && readDisposition(headers).isAttachment;
-	const opened = await open(response, connection, mayBeText);
-	if ('file' in opened) return await store(opened.file, headers, settings, connection);
-	const json = await readJson(opened.text, connection).catch((error: unknown) => {
-		const id = error instanceof Failure && IN_PLACE_OF_FILE.get(error.id);
-		throw id ? new Failure(id, { ...SERVICE, what: 'a file' }, error.facts) : error;
-	});
-	const located = locateFile(json, settings.filePath);
-	if ('link' in located) return await storeLink(located.link, settings, connection);
-	return await store(located.bytes, {}, settings, connection);
+
+	/** Streams the file into n8n's binary store. n8n shows only the item's `json` to an AI agent. @throws Failure */
+	async request(sender: Sender, request: HttpRequest): Promise<INodeExecutionData[]> {
+		return await withRetries(request, sender.cancelled, async () => {
+			const { file, headers, response } = await this.find(sender, request);
+			const binary = await store(sender, file, headers, this.fileName, response);
+			const { fileName, mimeType } = binary;
+			return [{ json: { fileName, mimeType }, binary: { [this.field]: binary } }];
+		});
+	}
+
+	private async find(sender: Sender, request: HttpRequest): Promise<FoundFile> {
+		const response = await send(sender, { ...request, file: true });
+		const { statusCode, headers, secrets, url } = response;
+		const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
+		if (isRedirect && headers.location) {
+			discard(response);
+			const link = toAddress(String(headers.location), secrets, url);
+			return await openLink(await requestLink(sender, request, link), false);
+		}
+		const mayBeText = this.filePath === '' && readDisposition(headers).isAttachment;
+		const opened = await open(response, mayBeText);
+		if ('file' in opened) return { ...opened, headers, response };
+		const located = locateFile(await readEnvelope(opened.text), this.filePath);
+		if ('bytes' in located) return { file: located.bytes, headers: {}, response };
+		const link = toAddress(located.link, secrets);
+		// The user's File Path leads to the link, so that text behind it is meant.
+		return await openLink(await requestLink(sender, request, link), this.filePath !== '');
+	}
 }
 
-/** Failures that replace those of `readJson`, which expects JSON: the user expects a file. */
-const IN_PLACE_OF_FILE = new Map<FailureId, FailureId>([
-	['response.notJson', 'file.isText'],
-	['response.webPage', 'response.webPage'],
-]);
+/** A file with the headers that name it, and the response that it is from. */
+interface FoundFile {
+	file: Readable | Buffer;
+	headers: IDataObject;
+	response: HttpResponse;
+}
 
-/**
- * Stores the file behind a link. Its host never gets the private key.
- * @param base address that a redirect is relative to; undefined for a link in JSON
- */
-async function storeLink(
-	link: string,
-	settings: FileSettings,
-	service: Connection,
-	base?: string,
-): Promise<StoredFile> {
-	const { helpers, http, secrets, cancelled } = service;
-	const url = toAddress(link, secrets, base);
-	const connection = { ...service, ...startClock(http.timeout, cancelled), host: FILE_HOST };
-	const { abort, signal, host } = connection;
-	const options: IHttpRequestOptions = {
-		url,
-		headers: UNPACKED,
-		...STREAMED,
-		abortSignal: signal,
-		...http,
-		// The node has its own time limit: n8n's would include the time that n8n's store takes.
-		timeout: 0,
-	};
-	const response = await helpers.httpRequest(options).catch((error: unknown) => {
-		throw networkFailure(error, signal, host);
-	});
-	const { statusCode: status, headers, body }: HttpResponse = response;
-	// The user's File Path leads to the link, so that text behind it is meant.
-	const mayBeText = readDisposition(headers).isAttachment || (!base && settings.filePath !== '');
-	const opened = await open({ ...response, url }, connection, mayBeText);
-	if ('file' in opened) return await store(opened.file, headers, settings, connection);
-	discard(body, abort);
-	const facts = { httpStatus: status, transient: TRANSIENT.includes(status) };
-	const id = status === 200 ? 'file.isText' : 'file.notSent';
-	throw withRetryAfter(new Failure(id, { ...host, status }, facts), headers);
+/** Reads the JSON that has come in place of a file. */
+async function readEnvelope(response: HttpResponse): Promise<JsonBody> {
+	try {
+		return judge(await readJson(response));
+	} catch (error) {
+		// The user expects a file, and not JSON.
+		const isText = error instanceof Failure && error.id === 'response.notJson';
+		throw isText ? new Failure('file.isText', SERVICE, error.facts) : error;
+	}
+}
+
+/** Opens the response of a file's host. */
+async function openLink(response: HttpResponse, mayBeText: boolean): Promise<FoundFile> {
+	const { statusCode: status, headers, host } = response;
+	const opened = await open(response, mayBeText || readDisposition(headers).isAttachment);
+	if ('file' in opened) return { ...opened, headers, response };
+	discard(response);
+	const retryAfter = readRetryAfter(headers);
+	const facts = { httpStatus: status, transient: TRANSIENT.includes(status), retryAfter };
+	throw new Failure(status === 200 ? 'file.isText' : 'file.notSent', { ...host, status }, facts);
 }
 
 /** Characters of an address. Longer ones keep n8n busy for seconds. */
 const LONGEST_LINK = 8_192;
 
+/** @param base address that a redirect is relative to; undefined for a link in JSON */
 function toAddress(link: string, secrets: Secrets, base?: string): string {
 	const url = link.length <= LONGEST_LINK && URL.canParse(link, base) && new URL(link, base);
 	if (!url || !/^https?:$/.test(url.protocol)) throw new Failure('file.badLink');
@@ -127,20 +122,15 @@ const LONGEST_BLANK = 4_096;
  */
 async function open(
 	response: HttpResponse,
-	connection: Connection,
 	mayBeText: boolean,
 ): Promise<{ file: Readable | Buffer } | { text: HttpResponse }> {
 	const { statusCode, headers, body } = response;
-	if (statusCode === 206) {
-		discard(body, connection.abort);
-		throw new Failure('file.partial', {}, { httpStatus: statusCode });
-	}
 	if (statusCode !== 200) return { text: response };
-	const { start, whole } = await peek(body, connection);
+	const { start, whole } = await peek(response);
 	const text = { ...response, body: whole };
 	if (!isText(start, readMimeType(headers))) return { file: whole };
 	if (!mayBeText) return { text };
-	const bytes = await readWhole(text, connection);
+	const bytes = await readWhole(text);
 	const parsed = parseJson(decodeText(bytes, headers['content-type']) ?? '');
 	const isError = parsed !== undefined && reportsError(parsed.value);
 	if (start !== '' && !isError) return { file: bytes };
@@ -148,11 +138,9 @@ async function open(
 }
 
 /** Returns the start of a body as text without blanks before it, and a stream of the whole body. */
-async function peek(
-	body: Readable,
-	connection: Connection,
-): Promise<{ start: string; whole: Readable }> {
-	const chunks = readChunks(body, connection);
+async function peek(response: HttpResponse): Promise<{ start: string; whole: Readable }> {
+	const { body, clock, host } = response;
+	const chunks = readChunks(response);
 	let head = Buffer.alloc(0);
 	let start = '';
 	try {
@@ -165,7 +153,7 @@ async function peek(
 			start = new TextDecoder().decode(head, { stream: true }).trimStart();
 		}
 	} catch (error) {
-		throw networkFailure(error, connection.signal, connection.host);
+		throw networkFailure(error, clock.signal, host);
 	}
 	const all = async function* () {
 		yield head;
@@ -175,20 +163,18 @@ async function peek(
 }
 
 /** Yields the chunks of a body, and ends its request when none comes within the time limit. */
-async function* readChunks(
-	body: Readable,
-	{ abort, http }: Connection,
-): AsyncGenerator<Uint8Array, void> {
-	let stopClock = limitTime(abort, http.timeout);
+async function* readChunks({ body, clock }: HttpResponse): AsyncGenerator<Uint8Array, void> {
+	const { abort, milliseconds } = clock;
+	let stop = limitTime(abort, milliseconds);
 	try {
 		for await (const chunk of body) {
 			// The time that n8n's store takes for a chunk does not count.
-			stopClock();
+			stop();
 			yield chunk as Uint8Array;
-			stopClock = limitTime(abort, http.timeout);
+			stop = limitTime(abort, milliseconds);
 		}
 	} finally {
-		stopClock();
+		stop();
 	}
 }
 
@@ -200,13 +186,15 @@ function toStream(chunks: Chunks, { constructor }: Readable): Readable {
 	return from(chunks, { objectMode: false });
 }
 
+/** @param fileName that the user wants; '' for the one in the headers */
 async function store(
+	{ context }: Sender,
 	file: Readable | Buffer,
 	headers: IDataObject,
-	settings: FileSettings,
-	{ abort, helpers, host, secrets, signal, stopClock }: Connection,
-): Promise<StoredFile> {
-	stopClock();
+	fileName: string,
+	{ clock, host, secrets }: HttpResponse,
+): Promise<IBinaryData> {
+	clock.stop();
 	const isBuffer = Buffer.isBuffer(file);
 	if (isBuffer && holdsSecret(file, secrets)) throw new Failure('file.holdsSecret');
 	// Secrets are hidden twice: a name may hold another one once its unsafe characters are removed.
@@ -216,20 +204,19 @@ async function store(
 	let lost: unknown;
 	if (!isBuffer) file.once('error', (error) => (lost = error));
 	try {
-		const binary = await helpers.prepareBinaryData(
+		// The pickers' context lacks it, and they store no files.
+		return await (context as IExecuteFunctions).helpers.prepareBinaryData(
 			file,
-			safeFileName(settings.fileName) || name || 'resume',
+			safeFileName(fileName) || name || 'resume',
 			// n8n detects the type of a buffer itself (n8n-core's binary-helper-functions.ts).
 			type || (isBuffer ? undefined : 'application/octet-stream'),
 		);
-		const { fileName, mimeType } = binary;
-		return { json: { fileName, mimeType }, binary: { [settings.field]: binary } };
 	} catch (error) {
 		const { code } = error as { code?: string };
 		const notStored = isErrorOfN8n(error) ? error : new Failure('file.notStored', {}, { code });
-		const failure = lost ? networkFailure(lost, signal, host) : notStored;
+		const failure = lost ? networkFailure(lost, clock.signal, host) : notStored;
 		// n8n may not have read the whole body.
-		abort.abort();
+		clock.abort.abort();
 		throw failure;
 	}
 }

@@ -16,12 +16,12 @@ export interface StartLimits {
 const SLICE = 5;
 
 /**
- * Starts a task for each index from 0 to `count - 1`, in order. After a task has thrown, no other is started.
- * @throws the error of the lowest index, after all started tasks have ended; or a Failure if the execution was cancelled
- * before all were started
+ * Starts a task for each index, in order. After a task has thrown, no other is started.
+ * @throws the error of the first index in order, after all started tasks have ended; or a Failure if the execution was
+ * cancelled before all were started
  */
 export async function startInOrder(
-	count: number,
+	indexes: number[],
 	{ limit, batch, signal }: StartLimits,
 	task: (index: number) => Promise<void>,
 ): Promise<void> {
@@ -34,13 +34,14 @@ export async function startInOrder(
 			.then(() => void running.delete(promise));
 		running.add(promise);
 	};
-	let index = 0;
 	let sliceStart = begin;
-	for (; index < count; index++) {
-		const due = batch ? begin + Math.floor(index / batch.size) * batch.interval : 0;
+	let started = 0;
+	for (const index of indexes) {
+		const due = batch ? begin + Math.floor(started / batch.size) * batch.interval : 0;
 		if (due > Date.now()) await pause(due - Date.now(), signal);
 		if (failures.size > 0 || signal?.aborted) break;
 		start(index);
+		started++;
 		if (Date.now() - sliceStart >= SLICE) {
 			// `sleep` takes at least 1 ms, which is longer than most tasks: it must not follow each of them.
 			await sleep(0);
@@ -50,5 +51,5 @@ export async function startInOrder(
 	}
 	await Promise.all(running);
 	if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
-	if (index < count) throw new Failure('network.notSent', {}, { mayHaveHappened: false });
+	if (started < indexes.length) throw new Failure('network.notSent');
 }

@@ -1,7 +1,7 @@
-import type { Operation } from '../operation';
+import type { ReadOperation } from '../operation';
 import { customPath, fieldsToReturn, readOptions, simplify } from '../fields';
 
-export const get: Operation = {
+export const get: ReadOperation = {
 	value: 'get',
 	name: 'Get',
 	action: 'Get with a custom request',

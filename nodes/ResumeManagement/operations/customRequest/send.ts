@@ -1,9 +1,9 @@
 import type { IHttpRequestMethods } from 'n8n-workflow';
 
-import type { Operation } from '../operation';
+import type { WriteOperation } from '../operation';
 import { bodyFields, customPath, options, queryParameters, sendOnceKey, simplify } from '../fields';
 
-export const send: Operation = {
+export const send: WriteOperation = {
 	value: 'send',
 	name: 'Send',
 	action: 'Send a custom request',
@@ -12,7 +12,6 @@ export const send: Operation = {
 	method: 'POST',
 	path: '/:path',
 	write: true,
-	returns: 'record',
 	fields: [
 		{
 			displayName:

@@ -1,12 +1,9 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { exactString, isObject } from '../../../shared/json';
-import { normalizeEmail } from '../../output/records';
-import type { Operation } from '../operation';
+import { normalizeEmail } from '../../../shared/parameters';
+import type { WriteOperation } from '../operation';
 import { options, sendOnceKey, simplify } from '../fields';
-
-/** The subscription record's Unix timestamps, in seconds (partner API specification, §2). */
-const TIMESTAMPS = ['created', 'current_period_start', 'current_period_end'];
 
 /** n8n's linter masks string fields named *token*. Users need to see this ID, so its type is declared apart. */
 const suppliedId = { type: 'string', default: '' } as const;
@@ -30,7 +27,7 @@ const maxUpgrades: INodeProperties = {
 		'Max number of items in a run. A run with more items fails before the first is sent, because each item bills.',
 };
 
-export const upgrade: Operation = {
+export const upgrade: WriteOperation = {
 	value: 'upgrade',
 	name: 'Upgrade',
 	action: 'Upgrade a plan (bills)',
@@ -41,7 +38,6 @@ export const upgrade: Operation = {
 	method: 'POST',
 	path: '/plan/upgrade',
 	write: true,
-	returns: 'record',
 	fields: [
 		{
 			displayName:
@@ -105,26 +101,26 @@ export const upgrade: Operation = {
 			description: 'How to return the times of the subscription',
 		}),
 	],
+	// The subscription record's (partner API specification, §2).
+	timestamps: ['created', 'current_period_start', 'current_period_end'],
 	maxItems: 'options.maxUpgrades',
 	read: (parameters) => {
 		const planId = parameters.text('planId');
 		const email = parameters.email('email');
-		const aiTokenId = parameters.optionalText('aiTokenId');
+		const aiTokenId = parameters.text('aiTokenId', { optional: true });
 		const preview = parameters.flag('preview');
 		const mayRepeat = parameters.flag('options.allowRepeatedUpgrades');
-		const isIso = parameters.choice('options.timestamps') === 'iso';
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
 			purchase: { id: JSON.stringify([preview, normalizeEmail(email), planId]), mayRepeat },
-			...(isIso && { isoTimestamps: TIMESTAMPS }),
 		};
 	},
-	checkConfirmation: (body, { planId }) => {
+	whyUnconfirmed: (body, sent) => {
 		const { data } = body as IDataObject;
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).
-		if (exactString(data.plan_id) === planId) return undefined;
+		if ((exactString(data.plan_id) ?? '') === sent?.planId) return undefined;
 		return 'its subscription is not of the requested plan';
 	},
 };

@@ -1,7 +1,7 @@
-import type { Operation } from '../operation';
+import type { WriteOperation } from '../operation';
 import { bodyFields, options, sendOnceKey, simplify, userId, usersList } from '../fields';
 
-export const create: Operation = {
+export const create: WriteOperation = {
 	value: 'create',
 	name: 'Create',
 	action: 'Create a resume',
@@ -9,7 +9,6 @@ export const create: Operation = {
 	method: 'POST',
 	path: '/user/:userID/resume',
 	write: true,
-	returns: 'record',
 	fields: [userId, ...bodyFields, sendOnceKey, simplify, options(...usersList)],
 	read: (parameters) => ({ body: parameters.body() }),
 };

@@ -1,7 +1,7 @@
-import type { Operation } from '../operation';
+import type { ReadOperation } from '../operation';
 import { readOptions, resumeId } from '../fields';
 
-export const download: Operation = {
+export const download: ReadOperation = {
 	value: 'download',
 	name: 'Download',
 	action: 'Download a resume',

@@ -1,7 +1,7 @@
-import type { Operation } from '../operation';
+import type { ReadOperation } from '../operation';
 import { listOptions, readOptions, returnAllOrLimit, simplify, userId, usersList } from '../fields';
 
-export const getAll: Operation = {
+export const getAll: ReadOperation = {
 	value: 'getAll',
 	name: 'Get Many',
 	action: 'Get many resumes',

@@ -1,7 +1,7 @@
-import type { Operation } from '../operation';
+import type { ReadOperation } from '../operation';
 import { fieldsToReturn, readOptions, resumeId, simplify } from '../fields';
 
-export const getScore: Operation = {
+export const getScore: ReadOperation = {
 	value: 'getScore',
 	name: 'Get Score',
 	action: 'Get the score of a resume',

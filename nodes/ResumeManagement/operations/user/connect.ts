@@ -1,13 +1,13 @@
-import type { Operation } from '../operation';
+import type { WriteOperation } from '../operation';
 import { getToken } from './getToken';
 
 /** The same capability as Get Token, at another address; the specification does not show its method (§4.2). */
-export const connect: Operation = {
+export const connect: WriteOperation = {
 	...getToken,
 	value: 'connect',
 	name: 'Connect',
-	action: 'Connect a user',
+	action: 'Connect a user (token)',
 	description:
-		'Obtain a token for one user at /connect, if your account manager names this address in place of Get Token. It is sent with POST, as the specification shows no method. Each call issues a secret that acts for the user, so do not share it.',
+		'At /connect, obtain a token for one user, if your account manager names this address in place of Get Token. Sent with POST, as the specification shows no method. Each call issues a secret that acts for the user, so do not share it.',
 	path: '/connect',
 };

@@ -1,7 +1,7 @@
-import type { Operation } from '../operation';
+import type { ReadOperation } from '../operation';
 import { fieldsToReturn, readOptions, simplify, userId, usersList } from '../fields';
 
-export const get: Operation = {
+export const get: ReadOperation = {
 	value: 'get',
 	name: 'Get',
 	action: 'Get a user',

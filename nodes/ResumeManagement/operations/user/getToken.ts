@@ -1,19 +1,18 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../../../shared/json';
-import type { Operation } from '../operation';
+import type { WriteOperation } from '../operation';
 import { bodyFields, simplify } from '../fields';
 
-export const getToken: Operation = {
+export const getToken: WriteOperation = {
 	value: 'getToken',
 	name: 'Get Token',
 	action: 'Get a user token',
 	description:
-		'Obtain a token for one user. Each call issues a secret that acts for the user, so do not share it.',
+		'Obtain a token for one user, at /user/token. Each call issues a secret that acts for the user, so do not share it.',
 	method: 'POST',
 	path: '/user/token',
 	write: true,
-	returns: 'record',
 	fields: [
 		{
 			displayName: 'Email',
@@ -30,7 +29,7 @@ export const getToken: Operation = {
 		const email = parameters.email('email', { optional: true });
 		return { body: parameters.body(email ? { email } : {}) };
 	},
-	checkConfirmation: (body) => {
+	whyUnconfirmed: (body) => {
 		const { token, data } = body as IDataObject;
 		const found = token ?? (isObject(data) ? data.token : data);
 		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it has no token';

@@ -1,16 +1,20 @@
 import type { ICredentialDataDecryptedObject, ICredentialsDecrypted } from 'n8n-workflow';
 
-import { BASE_URL, privateKeyOf } from '../../../credentials/ResumeManagementApi.credentials';
-import { type CredentialContext, readSharedCredential } from '../../shared/engine';
-import { Failure, isErrorOfN8n } from '../../shared/failure';
-import { type Secrets, secretsOf } from '../../shared/secrets';
+import { BASE_URL, privateKeyOf } from '../../credentials/ResumeManagementApi.credentials';
+import { type CredentialContext, readSharedCredential } from './engine';
+import { Failure, isErrorOfN8n } from './failure';
+import { type Secrets, secretsOf } from './secrets';
 
 export const CREDENTIAL_TYPE = 'resumeManagementApi';
 
 export interface Credential {
 	/** Without a trailing slash. */
 	baseUrl: string;
-	privateKey: string;
+	/**
+	 * Identifies the account with the base URL: the credential's ID in n8n, so that a new private key is the same account.
+	 * The private key if n8n gives no ID, or if the credential may differ between items.
+	 */
+	account: string;
 	/** For `httpRequestWithAuthentication`, which otherwise reads the credential from the database. */
 	decrypted: ICredentialsDecrypted;
 	/** Must not be shown. */
@@ -28,10 +32,14 @@ export class Credentials {
 	 * @throws Failure if the key must not be sent to the base URL, or can't be a key; n8n's own errors
 	 */
 	async read(itemIndex: number): Promise<Credential> {
-		this.shared ??= readSharedCredential(this.context, CREDENTIAL_TYPE, itemIndex).then(
-			(data) => data && toCredential(data),
-		);
+		this.shared ??= this.readShared(itemIndex);
 		return (await this.shared) ?? (await readCredential(this.context, itemIndex));
+	}
+
+	private async readShared(itemIndex: number): Promise<Credential | undefined> {
+		const data = await readSharedCredential(this.context, CREDENTIAL_TYPE, itemIndex);
+		const { id } = this.context.getNode().credentials?.[CREDENTIAL_TYPE] ?? {};
+		return data && toCredential(data, id ?? undefined);
 	}
 }
 
@@ -40,16 +48,25 @@ export async function readCredential(
 	context: CredentialContext,
 	itemIndex?: number,
 ): Promise<Credential> {
-	const data = await context.getCredentials(CREDENTIAL_TYPE, itemIndex).catch((error: unknown) => {
+	return toCredential(await readCredentialData(context, itemIndex));
+}
+
+/** @throws Failure; n8n's own errors */
+export async function readCredentialData(
+	context: Pick<CredentialContext, 'getCredentials'>,
+	itemIndex?: number,
+): Promise<ICredentialDataDecryptedObject> {
+	try {
+		return await context.getCredentials(CREDENTIAL_TYPE, itemIndex);
+	} catch (error) {
 		throw isErrorOfN8n(error) ? error : new Failure('credential.unreadable', {}, SETTING);
-	});
-	return toCredential(data);
+	}
 }
 
 /** Characters of a key: Node.js takes no more in the headers of a request. */
 const PRIVATE_KEY = /^[\x21-\x7e]{1,16384}$/;
 
-function toCredential(data: ICredentialDataDecryptedObject): Credential {
+function toCredential(data: ICredentialDataDecryptedObject, id?: string): Credential {
 	const { baseUrl, webhookSecret, olderWebhookSecret } = data;
 	const privateKey = privateKeyOf(data.privateKey);
 	if (typeof baseUrl !== 'string' || !BASE_URL.test(baseUrl) || !URL.canParse(baseUrl)) {
@@ -60,7 +77,7 @@ function toCredential(data: ICredentialDataDecryptedObject): Credential {
 	}
 	return {
 		baseUrl: baseUrl.replace(/\/+$/, ''),
-		privateKey,
+		account: id ?? privateKey,
 		decrypted: { id: '', name: CREDENTIAL_TYPE, type: CREDENTIAL_TYPE, data },
 		secrets: secretsOf([privateKey, webhookSecret, olderWebhookSecret]),
 	};

@@ -22,10 +22,7 @@ const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"|?*]|[^\P{Cf}\u200c\u200d]/gu;
 /** Characters at the ends that Windows drops, that hide a file, or that are invisible there. */
 const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 
-/**
- * Returns a name that is no path and that common file systems allow; '' if nothing is left. A name that is cut keeps its
- * extension.
- */
+/** Returns a name that is no path and fits common file systems, with its extension; '' if nothing is left. */
 export function safeFileName(given: string): string {
 	const base = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1);
 	const name = trimmed(base.slice(-LONGEST).replace(UNSAFE, '').normalize('NFC'));

@@ -1,21 +1,27 @@
 import { identityOfRun } from '../../shared/engine';
-import { Failure } from '../../shared/failure';
-import type { Result } from '../output/items';
-import type { Call } from './call';
+import { Failure, type Outcome } from '../../shared/failure';
+import type { JsonBody } from '../http/judge';
+import type { RecordOutput } from './record';
+
+/** The body of a response that confirms a write, or of a report on a write that was not sent, and what becomes of it. */
+export interface WriteResult {
+	body: JsonBody;
+	output: Pick<RecordOutput, 'toItem'>;
+}
 
 /**
- * The states of a write. Only {@link Write.send} changes them:
+ * The states of a write: its outcome, once it has one. Only {@link Write.send} changes them:
  *
- *     prepared ──► sent ──┬──► done       the service confirmed it
+ *     prepared ──► sent ──┬──► applied    the service confirmed it
  *                   ▲     ├──► refused    proved not to have happened: not sent, or turned down
  *                   └─────┤
- *                         ├──► onHold     proved not to have happened, but a person has to act first
+ *                         ├──► held       proved not to have happened, but a person has to act first
  *                         └──► unknown    everything else, foreseen or not
  */
 type State =
 	| { name: 'prepared' | 'sent' }
-	| { name: 'refused' | 'onHold' | 'unknown'; failure: Failure }
-	| { name: 'done'; result: Result };
+	| { name: Exclude<Outcome, 'applied'>; failure: Failure }
+	| { name: 'applied'; result: WriteResult };
 
 /** An item's write, and its state. */
 export class Write {
@@ -26,8 +32,8 @@ export class Write {
 		return this.state.name !== 'prepared' && this.state.name !== 'refused';
 	}
 
-	get isDone(): boolean {
-		return this.state.name === 'done';
+	get isApplied(): boolean {
+		return this.state.name === 'applied';
 	}
 
 	/**
@@ -35,40 +41,28 @@ export class Write {
 	 * @param request if it throws anything but a {@link Failure}, the outcome is unknown
 	 * @throws Failure
 	 */
-	async send(request: () => Promise<Result>): Promise<Result> {
+	async send(request: () => Promise<WriteResult>): Promise<WriteResult> {
 		if (!this.isFinal) {
 			this.state = { name: 'sent' };
 			try {
-				this.state = { name: 'done', result: await request() };
+				this.state = { name: 'applied', result: await request() };
 			} catch (error) {
-				this.state = stateAfter(error);
+				const failure = error instanceof Failure ? error.with({ isWrite: true }) : unexpected();
+				this.state = { name: failure.outcome, failure };
 			}
 		}
 		return this.result();
 	}
 
-	/**
-	 * Returns the result, without a request.
-	 * @throws Failure
-	 */
-	result(): Result {
-		if (this.state.name === 'done') return this.state.result;
+	/** Returns the result, without a request. @throws Failure */
+	result(): WriteResult {
+		if (this.state.name === 'applied') return this.state.result;
 		throw 'failure' in this.state ? this.state.failure : unexpected();
 	}
 }
 
-function stateAfter(error: unknown): State {
-	if (!(error instanceof Failure)) return { name: 'unknown', failure: unexpected() };
-	if (error.mayHaveHappened) {
-		return { name: 'unknown', failure: error.with({ outcome: 'unknown' }) };
-	}
-	return error.facts.onHold
-		? { name: 'onHold', failure: error.with({ outcome: 'held' }) }
-		: { name: 'refused', failure: error.with({ outcome: 'refused' }) };
-}
-
 function unexpected(): Failure {
-	return new Failure('node.unexpected', {}, { outcome: 'unknown' });
+	return new Failure('node.unexpected', {}, { isWrite: true });
 }
 
 /** The writes of one run of a node, its attempts by Retry On Fail included. */
@@ -88,41 +82,38 @@ export class Journal {
 
 	/** Returns the write of this identity: see `identityOfWrite`. */
 	writeOf(item: object | number): Write {
-		let write = this.writes.get(item);
-		if (!write) this.writes.set(item, (write = new Write()));
+		const write = this.writes.get(item) ?? new Write();
+		this.writes.set(item, write);
 		return write;
 	}
 
 	/**
 	 * Refuses an item that makes the same purchase as another item of the run. Retry On Fail reads each item again, which
 	 * makes no other purchase.
+	 * @param id equal for equal purchases
+	 * @param mayRepeat if the item may make the purchase again
 	 * @throws Failure
 	 */
-	refuseRepeated({ index, purchase, sendOnceKey, credential }: Call): void {
-		// With a key, `Claims` decides: different keys are different purchases.
-		if (!purchase || sendOnceKey) return;
-		const id = JSON.stringify([credential.baseUrl, credential.privateKey, purchase.id]);
+	refuseRepeated(index: number, id: string, mayRepeat: boolean): void {
 		const buyer = this.buyers.get(id) ?? index;
 		this.buyers.set(id, buyer);
-		if (buyer === index || purchase.mayRepeat) return;
+		if (buyer === index || mayRepeat) return;
 		throw new Failure('write.repeated', { buyer }, { isSetting: true });
 	}
 
 	/**
 	 * Runs tasks one at a time, first in, first out.
 	 * @param stops if a failure of this write stops all others until it succeeds in another attempt
-	 * @param task prepares and sends the write
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */
-	async enqueue<T>(write: Write, stops: boolean, task: (write: Write) => Promise<T>): Promise<T> {
+	async enqueue<T>(write: Write, stops: boolean, task: () => Promise<T>): Promise<T> {
 		const result = this.lastTask.then(async () => {
 			const { stopped } = this;
-			if (!this.isGuarded) throw new Failure('write.unguarded', {}, { mayHaveHappened: false });
+			if (!this.isGuarded) throw new Failure('write.unguarded');
 			if (stopped && stopped.by !== write && !write.isFinal) {
-				const { reason } = stopped;
-				throw new Failure('write.stopped', { reason }, { mayHaveHappened: false });
+				throw new Failure('write.stopped', { reason: stopped.reason });
 			}
-			const value = await task(write);
+			const value = await task();
 			if (stopped?.by === write) this.stopped = undefined;
 			return value;
 		});
@@ -132,18 +123,15 @@ export class Journal {
 		return await result;
 	}
 
-	/**
-	 * Names the items that a stopped run has carried out, so that nobody repeats them.
-	 * @param failed the item that stopped it
-	 */
+	/** Names the items that a stopped run has carried out. @param failed the item that stopped it */
 	progress(indexes: number[], failed?: number): string {
-		const done = indexes.filter((index) => this.writeOf(index).isDone);
+		const applied = indexes.filter((index) => this.writeOf(index).isApplied);
 		const unsent = indexes.filter((index) => index !== failed && !this.writeOf(index).isFinal);
-		const applied =
-			done.length === 0
+		const sentence =
+			applied.length === 0
 				? 'No item was applied'
-				: `Already applied: ${done.length} of ${indexes.length} (${listed(done)})`;
-		return `${applied}.${unsent.length === 0 ? '' : ` Not sent: ${listed(unsent)}.`}`;
+				: `Already applied: ${applied.length} of ${indexes.length} (${listed(applied)})`;
+		return `${sentence}.${unsent.length === 0 ? '' : ` Not sent: ${listed(unsent)}.`}`;
 	}
 }
 

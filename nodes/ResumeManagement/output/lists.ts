@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+
+import { Failure, type FailureId } from '../../shared/failure';
+import { exactString, isObject, valueAt } from '../../shared/json';
+import {
+	COUNTS,
+	idNames,
+	MORE_FLAGS,
+	NEXT_LINKS,
+	normalizeName,
+	PAGE_COUNTS,
+	PAGE_PLACES,
+	shownNames,
+	TOTALS,
+	valuesNamed,
+} from '../../shared/names';
+import { HIDDEN } from '../../shared/secrets';
+import type { JsonResponse } from '../http/response';
+import type { JsonBody } from '../http/judge';
+
+/** Property names that lead to a list in a response; none for the response itself. */
+export type ListPath = string[];
+
+/** The place of a list in a response. */
+export interface ListPlace {
+	/** Undefined to find the list. */
+	path?: ListPath;
+	/** Name of the list: the last word of its address, such as `users`. */
+	name: string;
+	/** Ignores lists with other names: a wrong list could lead to another person. */
+	onlyByName?: boolean;
+}
+
+/** A list in a response. */
+export interface FoundList {
+	path: ListPath;
+	records: unknown[];
+}
+
+/**
+ * @param pathOption name of the option for the list's path, for the error
+ * @throws Failure if there is no list, or if several may be meant
+ */
+export function findList(body: JsonBody, place: ListPlace, pathOption: string): FoundList {
+	const found = lookForList(body, place);
+	if (!('problem' in found)) return found;
+	const path = place.path?.join('.') ?? '';
+	const details = `The response has the properties: ${shownNames(body)}.`;
+	throw new Failure(found.problem, { path, pathOption }, { details });
+}
+
+/**
+ * Looks for the list at the user's path; else in the named places: the response, `data`, and the list's own name in either.
+ * The specification does not show the place (§4.2). Any other array is the list only if it is the only one, because the
+ * service may add properties (§9), and only if the named places hold nothing else, such as `null`.
+ */
+export function lookForList(
+	body: JsonBody,
+	{ path, name, onlyByName }: ListPlace,
+): FoundList | { problem: FailureId } {
+	if (path) {
+		const records = valueAt(body, path);
+		return Array.isArray(records) ? { path, records } : { problem: 'list.notAtPath' };
+	}
+	if (Array.isArray(body)) return { path: [], records: body };
+	const lists = [...listsIn(body, []), ...listsIn(body.data, ['data'])];
+	const isData = (list: FoundList) => list.path.length === 1 && list.path[0] === 'data';
+	const named = lists.filter((list) => isData(list) || normalizeName(list.path.at(-1)!) === name);
+	// A named place holds something else: `null`, or an object without any list.
+	const hasOther =
+		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
+		(body.data !== undefined && !lists.some((list) => list.path.length === 2));
+	const candidates = named.length > 0 || onlyByName || hasOther ? named : lists;
+	const [list, ...others] = candidates;
+	if (!list) return { problem: 'list.none' };
+	const isSame = ({ records }: FoundList) =>
+		named.length > 0 && JSON.stringify(records) === JSON.stringify(list.records);
+	return others.every(isSame) ? list : { problem: 'list.several' };
+}
+
+function listsIn(value: unknown, path: ListPath): FoundList[] {
+	if (!isObject(value)) return [];
+	return Object.entries(value).flatMap(([name, records]) =>
+		Array.isArray(records) ? [{ path: [...path, name], records }] : [],
+	);
+}
+
+/** Signs in a response that its list has more records. */
+export interface Signs {
+	/** A flag says whether there are more records; undefined without a flag. */
+	flag?: boolean;
+	/** A link or a cursor leads to another page. */
+	link: boolean;
+	/** Number of pages; 0 if the response has none. */
+	pages: number;
+	/** Number of records in the whole list; 0 if the response has none. */
+	total: number;
+	/** Number of records in this response or in the whole list; 0 if the response has none. */
+	count: number;
+}
+
+/** Returns the signs outside of the records; in a record, the same names mean something else. */
+export function signsOf({ body, headers }: JsonResponse): Signs {
+	const bodies = isObject(body) ? [body, body.data] : [];
+	const places = [...bodies, ...bodies.flatMap((one) => valuesNamed(one, PAGE_PLACES))];
+	const valuesOf = (names: string[]) => places.flatMap((place) => valuesNamed(place, names));
+	const flags = valuesOf(MORE_FLAGS).filter((flag) => flag !== null && flag !== '');
+	const isYes = (value: unknown) => !NO.includes(value);
+	return {
+		flag: flags.length > 0 ? flags.some(isYes) : undefined,
+		link: valuesOf(NEXT_LINKS).some(isYes) || /\brel="?next\b/i.test(String(headers.link ?? '')),
+		pages: largest(valuesOf(PAGE_COUNTS)),
+		total: largest([...valuesOf(TOTALS), headers['x-total-count']]),
+		count: largest(valuesOf(COUNTS)),
+	};
+}
+
+/** Values of a flag or a link that mean no. */
+const NO: unknown[] = [null, '', false, 'false', 0, '0'];
+
+/** Returns the largest whole number among the values; 0 if there is none. */
+function largest(values: unknown[]): number {
+	const numbers = values.map(exactString).map(Number);
+	return numbers.filter(Number.isSafeInteger).reduce((one, other) => Math.max(one, other), 0);
+}
+
+/**
+ * Checks whether there are more records. Flags win over numbers of pages and links, and so does, over links, a total that is
+ * reached.
+ * @param read number of records and pages that were read or skipped
+ */
+export function isMore(
+	{ flag, link, pages, total, count }: Signs,
+	read: { records: number; pages: number },
+): boolean {
+	if (Math.max(total, count) > read.records) return true;
+	return flag ?? (pages > read.pages || (link && total !== read.records));
+}
+
+/** Returns the strings and exact numbers that a record has under these names. */
+export function stringsNamed(record: unknown, names: readonly string[]): string[] {
+	return valuesNamed(record, names).flatMap((value) => exactString(value)?.trim() || []);
+}
+
+/** Returns the ID of a record in this list, such as `users`; undefined if there is none, or several. */
+export function idOf(record: unknown, list: string): string | undefined {
+	const [id, ...others] = idsOf(record, list);
+	return others.length > 0 ? undefined : id;
+}
+
+/** Returns the different IDs of a record; none if one is neither a string nor an exact number, or held a secret. */
+function idsOf(record: unknown, list: string): string[] {
+	const values = valuesNamed(record, idNames(list)).filter((id) => id !== null && id !== '');
+	const ids = stringsNamed(record, idNames(list)).filter((id) => !id.includes(HIDDEN));
+	return ids.length === values.length ? [...new Set(ids)] : [];
+}
+
+/** Returns the records without those that have the IDs and the content of an earlier one. */
+export function withoutRepeats(records: unknown[], list: string): unknown[] {
+	const seen = new Map<string, unknown>();
+	return records.filter((record) => {
+		const ids = idsOf(record, list);
+		const key = JSON.stringify(ids);
+		if (ids.length > 0 && seen.has(key)) return hashOf(seen.get(key)) !== hashOf(record);
+		seen.set(key, record);
+		return true;
+	});
+}
+
+/** Kind of a page's position. */
+export type PageMode = 'pageNumber' | 'offset' | 'cursor';
+
+/** Collects the records of a list page by page. */
+export class Records {
+	readonly all: unknown[] = [];
+
+	/** Keys of the records on all pages. */
+	private readonly seen = new Set<string>();
+
+	/** Keys of the records on the last page. */
+	private last = '';
+
+	/** @param list its name, such as `users` */
+	constructor(
+		private readonly list: string,
+		private readonly mode: PageMode,
+	) {}
+
+	/**
+	 * Adds the records of a page, without those whose IDs were on an earlier page.
+	 * @returns true if the service repeats the last page of the list
+	 * @throws Failure if a record may be there twice, or the service sent a wrong page
+	 */
+	add(records: unknown[], page: number): boolean {
+		const { last } = this;
+		const count = this.all.length;
+		const keys = new Set<string>();
+		for (const record of withoutRepeats(records, this.list)) {
+			const ids = idsOf(record, this.list);
+			const hasId = ids.length > 0;
+			const key = hasId ? JSON.stringify(ids) : hashOf(record);
+			keys.add(key);
+			const isKnown = this.seen.has(key);
+			// Cursors prove that equal records on two pages are two records.
+			const mayRepeat = !hasId && this.mode === 'cursor';
+			if (isKnown && !hasId && !mayRepeat) {
+				throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
+			}
+			if (!isKnown || mayRepeat) this.all.push(record);
+		}
+		for (const key of keys) this.seen.add(key);
+		this.last = [...keys].sort().join();
+		const hasNews = this.all.length > count || this.last !== last;
+		if (hasNews || records.length === 0) return false;
+		// Some services send the last page for each page number past it. If the second page is already a
+		// repeated one, the service does not know the parameter. Offsets may count records that the service hides.
+		if (this.mode === 'pageNumber' && page > 2) return true;
+		throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
+	}
+}
+
+function hashOf(record: unknown): string {
+	return createHash('sha256').update(JSON.stringify(record)).digest('base64');
+}

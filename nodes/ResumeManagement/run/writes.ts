@@ -1,0 +1,168 @@
+import {
+	type INodeExecutionData,
+	type IDataObject,
+	NodeApiError,
+	NodeOperationError,
+} from 'n8n-workflow';
+
+import { type ClaimContext, isTool } from '../../shared/engine';
+import { Failure, toNodeError } from '../../shared/failure';
+import { shownNames } from '../../shared/names';
+import { hideSecrets } from '../../shared/secrets';
+import { type JsonBody, whyNoSuccess } from '../http/judge';
+import { requestJson } from '../http/response';
+import type { WriteOperation } from '../operations/operation';
+import { toItem } from '../output/items';
+import { parametersOf, readWriteCall, type Run, type WriteCall } from './call';
+import { Claims } from './claims';
+import { type Journal, journalOf, type Write, type WriteResult } from './journal';
+
+export interface WriteRun extends Run<WriteOperation> {
+	journal: Journal;
+	claims: Claims;
+}
+
+export function startWrites(run: Run<WriteOperation>, context: ClaimContext): WriteRun {
+	const claims = new Claims(context, run.hint, run.sender.cancelled);
+	return { ...run, journal: journalOf(context), claims };
+}
+
+/**
+ * Sends the write of an item, or returns its result of an earlier attempt.
+ * @param call if the parameters were read before
+ * @throws Failure; n8n's own errors
+ */
+export async function writeItem(
+	run: WriteRun,
+	index: number,
+	write: Write,
+	call?: WriteCall,
+): Promise<INodeExecutionData[]> {
+	// Each call of a tool is a task of its own: its failure stops no other call.
+	const stops = !run.continues && !isTool(run.node);
+	const { body, output } = await run.journal.enqueue(write, stops, async () => {
+		if (write.isFinal) return write.result();
+		return await perform(run, call ?? (await readWrite(run, index)), write);
+	});
+	return [output.toItem(body)];
+}
+
+/** Performs a write: at most once, and with the same key at most once in all executions. @throws Failure */
+async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<WriteResult> {
+	const { request, output, sendOnceKey } = call;
+	const { method, path, query, body, credential } = request;
+	if (call.preview) {
+		if (sendOnceKey) await run.claims.checkRows();
+		const preview = { preview: true, method, path, ...(body && { body }) };
+		return report(hideSecrets(preview, credential.secrets));
+	}
+	return await write.send(async () => {
+		const send = async () => ({ output, body: await requestConfirmed(run, call) });
+		if (!sendOnceKey) return await send();
+		const { baseUrl, account } = credential;
+		const own = [baseUrl, account, run.operation.path, method, path, query, body];
+		const sent = await run.claims.sendOnce(sendOnceKey, own, send);
+		return sent ?? report({ alreadySent: true, sendOnceKey, outcome: 'succeeded' });
+	});
+}
+
+/**
+ * Sends the request of a write. Its success is confirmed, never assumed: by the status "success" and by what the operation
+ * asked for. Without a confirmation, the outcome is unknown.
+ * @throws Failure
+ */
+async function requestConfirmed(
+	{ sender, operation }: WriteRun,
+	{ request }: WriteCall,
+): Promise<JsonBody> {
+	const { body } = await requestJson(sender, request);
+	const reason = whyNoSuccess(body) ?? operation.whyUnconfirmed?.(body, request.body);
+	if (reason === undefined) return body;
+	const details = `The response has the properties: ${shownNames(body)}.`;
+	throw new Failure('write.unconfirmed', { reason }, { httpStatus: 200, details });
+}
+
+/** A report on a write that was not sent, as it is. */
+function report(body: IDataObject): WriteResult {
+	return { body, output: { toItem } };
+}
+
+async function readWrite(run: WriteRun, index: number): Promise<WriteCall> {
+	const call = await readWriteCall(run, index);
+	const { purchase, sendOnceKey, request } = call;
+	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is one of its own.
+	if (!purchase || sendOnceKey || isTool(run.node)) return call;
+	const { baseUrl, account } = request.credential;
+	const id = JSON.stringify([baseUrl, account, purchase.id]);
+	run.journal.refuseRepeated(index, id, purchase.mayRepeat);
+	return call;
+}
+
+/**
+ * Reads all writes before the first is sent, for runs that a failure stops: an invalid item stops them before any write.
+ * @param calls receives the calls by the indexes of their items
+ */
+export async function readAhead(
+	run: WriteRun,
+	indexes: number[],
+	calls: Map<number, WriteCall>,
+): Promise<void> {
+	for (const index of indexes) {
+		const stop = (error: unknown) => Promise.reject(toNodeError(run.node, error, index));
+		calls.set(index, await readWrite(run, index).catch(stop));
+	}
+}
+
+/** Refuses a run of too many items, most often a mistake in the workflow. Previews do not count. @throws Failure */
+export function refuseTooMany(run: WriteRun, indexes: number[]): void {
+	const { maxItems } = run.operation;
+	const most = maxItems ? parametersOf(run, 0).count(maxItems) : Infinity;
+	if (indexes.length <= most) return;
+	const items = indexes.filter((index) => !isPreview(run, index)).length;
+	if (items > most) throw new Failure('write.tooMany', { items, most }, { isSetting: true });
+}
+
+/** Returns false if Preview can't be read, which is an error of its item alone. */
+function isPreview(run: WriteRun, index: number): boolean {
+	try {
+		return parametersOf(run, index).flag('preview');
+	} catch {
+		return false;
+	}
+}
+
+/**
+ * Refuses to write as a tool with an error output, which only a workflow's JSON can have: n8n drops what such a tool
+ * returns, but not what it throws (`handleNodeErrorOutput` of n8n-core's workflow-execute.ts).
+ * @throws NodeOperationError
+ */
+export function refuseErrorOutput({ node }: WriteRun): void {
+	if (!isTool(node) || node.onError !== 'continueErrorOutput') return;
+	throw toNodeError(node, new Failure('write.errorOutput', {}, { isSetting: true }));
+}
+
+/** A hint of the run, because a notice in the node's description can't depend on this setting. */
+export function retryHint({ operation }: WriteRun): string {
+	return `Retry On Fail is on. Within this execution, the node never sends an item again that succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unlessKeyed(operation)}.`;
+}
+
+function unlessKeyed({ fields }: WriteOperation): string {
+	return fields.some(({ name }) => name === 'sendOnceKey') ? ', unless Send Once Key is set' : '';
+}
+
+/** Returns the error that stops the node, with the writes that were carried out before. */
+export function withProgress(run: WriteRun, error: unknown, indexes: number[]): Error {
+	const { node, journal, operation } = run;
+	const stopped = toNodeError(node, error);
+	if (indexes.length === 1) return stopped;
+	const isNodeError = stopped instanceof NodeApiError || stopped instanceof NodeOperationError;
+	const isAnyApplied = indexes.some((index) => journal.writeOf(index).isApplied);
+	// Another error of n8n, such as that of an expression, only changes if an item was applied.
+	if (!isNodeError && !isAnyApplied) return stopped;
+	const nodeError = isNodeError ? stopped : new NodeOperationError(node, stopped);
+	const progress = journal.progress(indexes, nodeError.context.itemIndex as number | undefined);
+	const again = `A new execution sends the applied items again${unlessKeyed(operation)}.`;
+	const sentences = [nodeError.description, progress, isAnyApplied && again];
+	nodeError.description = sentences.filter(Boolean).join(' ');
+	return nodeError;
+}
