@@ -14,7 +14,7 @@ export interface Credential {
 	 * Identifies the account with the base URL: the credential's ID in n8n, so that a new private key is the same account.
 	 * The private key if n8n gives no ID, or if the credential may differ between items.
 	 */
-	account: string;
+	account: { id: string } | { privateKey: string };
 	/** For `httpRequestWithAuthentication`, which otherwise reads the credential from the database. */
 	decrypted: ICredentialsDecrypted;
 	/** Must not be shown. */
@@ -37,7 +37,11 @@ export class Credentials {
 	}
 
 	private async readShared(itemIndex: number): Promise<Credential | undefined> {
-		const data = await readSharedCredential(this.context, CREDENTIAL_TYPE, itemIndex);
+		const read = async () => await readSharedCredential(this.context, CREDENTIAL_TYPE, itemIndex);
+		// After one failure, each item would read its own, and the account would be another one.
+		const data = await read()
+			.catch(read)
+			.catch(() => undefined);
 		const { id } = this.context.getNode().credentials?.[CREDENTIAL_TYPE] ?? {};
 		return data && toCredential(data, id ?? undefined);
 	}
@@ -77,7 +81,7 @@ function toCredential(data: ICredentialDataDecryptedObject, id?: string): Creden
 	}
 	return {
 		baseUrl: baseUrl.replace(/\/+$/, ''),
-		account: id ?? privateKey,
+		account: id ? { id } : { privateKey },
 		decrypted: { id: '', name: CREDENTIAL_TYPE, type: CREDENTIAL_TYPE, data },
 		secrets: secretsOf([privateKey, webhookSecret, olderWebhookSecret]),
 	};

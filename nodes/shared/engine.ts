@@ -122,14 +122,10 @@ export async function readSharedCredential(
 		expression: { value: { getParameterValue } },
 	}) as object;
 	const observed = Object.create(context, { workflow: { value: recording } }) as CredentialContext;
-	try {
-		const data = await observed.getCredentials(type, itemIndex);
-		const [call, ...others] = calls;
-		const isUnchanged = call?.given === call?.result && call?.given === JSON.stringify(data);
-		return others.length === 0 && call && isUnchanged && !hasExpression(data) ? data : undefined;
-	} catch {
-		return undefined;
-	}
+	const data = await observed.getCredentials(type, itemIndex);
+	const [call, ...others] = calls;
+	const isUnchanged = call?.given === call?.result && call?.given === JSON.stringify(data);
+	return others.length === 0 && call && isUnchanged && !hasExpression(data) ? data : undefined;
 }
 
 function hasExpression(value: unknown): boolean {

@@ -259,6 +259,10 @@ export const FAILURES = {
 		'The service sent the same page again',
 		'{what} Check Advance By and Parameter Name in Pagination: the service may not know the parameter. If the list has one page, remove Pagination.',
 	],
+	'list.sameId': [
+		'Different records of one page have the same ID',
+		"The node can't combine such pages. Remove Pagination, and ask your account manager which property identifies a record.",
+	],
 	'list.noCursor': [
 		"The response has no cursor at '{path}'",
 		'The value there must be text or a number. Check Cursor Path in Pagination.',

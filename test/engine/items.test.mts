@@ -63,6 +63,7 @@ const withFields = (fieldsToReturn: string, more: INodeParameters = {}) =>
 
 test.each<[more: object, data: object, expected: object]>([
 	[{ trace: 't' }, { id: 7 }, { trace: 't', id: 7 }],
+	[{ id: 'r-1', envelope: 'E' }, { id: 7 }, { id: 'r-1', envelope: 'E', data: { id: 7 } }],
 	[{ id: 'r-1', trace: 't' }, { id: 7 }, { id: 7, trace: 't', envelope: { id: 'r-1' } }],
 	[
 		{ id: 7, name: null },

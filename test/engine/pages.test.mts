@@ -82,6 +82,7 @@ test.each<[sign: object, headers?: Record<string, string>]>([
 	[{ total: 20, pagination: { pages: 2 } }],
 	[{ count: 450 }],
 	[{}, { Link: '</users?page=9>; rel="last", </users?page=2>; rel="next"' }],
+	[{}, { Link: '</users?page=2>; rel = "last next"' }],
 	[{}, { 'X-Total-Count': '250' }],
 ])('%j and %j show that there are more records', async (sign, headers = {}) => {
 	service = () => http(200, headers, JSON.stringify({ users, ...sign }));
@@ -110,11 +111,20 @@ test.each([
 	expect(await read()).toMatchObject({ items: body.users, hints: [] });
 });
 
+test.each([undefined, { parameterName: 'page' }])(
+	'an empty list with a next page is not whole (%j)',
+	async (pagination) => {
+		service = () => ({ users: [], next: '/users?page=2' });
+		expect((await read(pagination)).error).toMatch(/^The list is not complete/);
+	},
+);
+
 test('records that a response repeats come once', async () => {
 	const twice = [{ id: 1, name: 'Ann' }, { id: 1, name: 'Ann' }, { name: 'Bob' }, { name: 'Bob' }];
-	service = () => [...twice, { id: 1, name: 'Anne' }];
+	const anne = { id: 1, name: 'Anne' };
+	service = () => [...twice, anne, anne];
 	const { items } = await read();
-	expect(items).toEqual([...twice.slice(1), { id: 1, name: 'Anne' }]);
+	expect(items).toEqual([...twice.slice(1), anne]);
 });
 
 const page = { parameterName: 'page' };
@@ -147,8 +157,6 @@ const counted35: Service = ({ skip }) => ({ users: rows(Number(skip), 35), total
 const page3 = { ...page, firstPage: 3 };
 const offset10 = { ...offset, firstOffset: 10 };
 const dotted: Service = ({ page: number }) => ({ 'all.users': rows(Number(number) * 10 - 10, 15) });
-const LANGUAGES = ['en', 'fr'].map((language) => ({ id: 1, language }));
-const languages: Service = (query) => (query.page === '1' ? LANGUAGES : []);
 const ANNS = [{ name: 'Ann' }, { name: 'Ann' }];
 const annTwice: Service = ({ after }) => ({ data: [ANNS[0]], meta: { next: after ? '' : 'b' } });
 const lastForEver: Service = (query) => rows(Math.min(Number(query.page), 3) * 10 - 10, 25);
@@ -168,7 +176,6 @@ test.each<[end: string, paged: INodeParameters, service: Service, items: object[
 	['a flag for no more records', page, flagged, all(20), '1 2'],
 	['its last page for the second time', page, lastForEver, all(25), '1 2 3 4'],
 	// Hidden records count for the offset.
-	['an empty page, with two records of one ID', page, languages, LANGUAGES, '1 2'],
 	['an empty page, with hidden records', offset, hiding, all(23, 3, 21), '0 9 19 22 23'],
 	['has_more: false beside a cursor', cursor, edges({ has_more: false }), all(15), ' 10'],
 	['an empty page after First Page, with a total', page3, counted3, records(20, 35), '3 4 5'],
@@ -206,6 +213,8 @@ const shuffled: Service = (query) => ({
 });
 const stuck: Service = (_, request) => ({ items: rows(request * 10, 99), meta: { next: 'c' } });
 const equal: Service = (query) => [{ name: 'Ann' }, { name: query.page }];
+const sameId: Service = () => ['en', 'fr'].map((language) => ({ id: 1, language }));
+const fewerPages = numbered(15, (number) => (number === 1 ? { count: 40, total_pages: 4 } : {}));
 const lastOffset: Service = (query) => rows(Math.min(Number(query.skip), 20), 25);
 const emptyMore = numbered(15, () => ({ has_more: true }));
 const shrinking = numbered(15, (number) => ({ total: 17 - number }));
@@ -219,6 +228,14 @@ test.each<[fault: string, paged: INodeParameters, service: Service, error: strin
 	['a cursor that stays the same', cursor, stuck, `${AGAIN}A cursor came twice`, 2],
 	['an object in place of a cursor', wrongCursor, stuck, NO_CURSOR, 1],
 	['equal records without an ID', page, equal, `${AGAIN}A record without an ID came twice`, 2],
+	[
+		'two records with one ID on a page',
+		page,
+		sameId,
+		'Different records of one page have the same ID',
+		1,
+	],
+	['fewer records than its first number of pages', page, fewerPages, FEWER, 3],
 	['fewer records than its first total', page, shrinking, FEWER, 3],
 	['another list on a later page', page, tips, noList('people'), 2],
 	['another list after one that is the body itself', page, notices, noList(''), 2],

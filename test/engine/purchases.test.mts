@@ -138,6 +138,11 @@ describe('a Send Once Key', () => {
 
 	test.each<[account: string, rest: () => Partial<EngineRun>, expected: object]>([
 		['the credential with a new private key', () => rotated(), { items: [{ alreadySent: true }] }],
+		[
+			'one failed read of it',
+			() => ({ failingCredentialReads: [0] }),
+			{ items: [{ alreadySent: true }] },
+		],
 		['another credential', () => rotated('2'), { failures: [{ id: 'key.claimed' }] }],
 		['another key by expression', byExpression, { failures: [{ id: 'key.claimed' }] }],
 	])('that succeeded is not sent again for %s', async (_, rest, expected) => {

@@ -26,6 +26,13 @@ const TRANSIENT = { transient: true };
 const REPORTED = 'The service reported: ';
 test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[200, LOCKED, `${REPORTED}user is locked (user-9)`, { code: 'user-9', ...REFUSED }],
+	[
+		200,
+		error('plan-1', 'The plan-10 is wrong'),
+		`${REPORTED}The plan-10 is wrong (plan-1)`,
+		REFUSED,
+	],
+	[200, error('X-9', 'x-9: bad'), `${REPORTED}x-9: bad`, REFUSED],
 	[200, error('E1', 'wait ...'), `${REPORTED}wait ... (E1)`, REFUSED],
 	[200, error(), `${REPORTED}an error without a reason`, REFUSED],
 	[200, error(SENTENCE), REPORTED + SENTENCE, { code: 'connect-01', ...REFUSED }],

@@ -102,7 +102,9 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
 	// A message of n8n has no period at its end.
 	const sentence = text.replace(/(?<!\.)\.$/, '');
-	const reported = sentence.includes(code) ? sentence : `${sentence} (${code})`;
+	const words = sentence.toLowerCase().split(/[^\w-]+/);
+	const hasCode = code === '' || words.includes(code.toLowerCase());
+	const reported = hasCode ? sentence : `${sentence} (${code})`;
 	const values = { reported: reported || 'an error without a reason' };
 	const facts = { ...factsOf(response, known?.outcome), code: code || undefined };
 	return new Failure(known?.id ?? 'service.error', values, facts);
@@ -116,8 +118,8 @@ function httpFailure(response: ParsedResponse): Failure {
 	return new Failure(idOfStatus(status), { status, page }, { ...factsOf(response), details });
 }
 
-/** Signs that a body may hold a user token: its name, or the status of a token that was issued. */
-const MAY_HOLD_TOKEN = /token|success/i;
+/** Signs that a body may hold a user token: its name, the status of a token that was issued, or the start of a JWT. */
+const MAY_HOLD_TOKEN = /token|success|eyJ[\w-]+\./i;
 
 /** Returns a sentence with the start of a body; '' if it may hold a user token. */
 function excerptOf(body: unknown): string {

@@ -91,11 +91,11 @@ export interface Signs {
 	flag?: boolean;
 	/** A link or a cursor leads to another page. */
 	link: boolean;
-	/** Number of pages; 0 if the response has none. */
+	/** Number of pages; -1 if the response has none. */
 	pages: number;
-	/** Number of records in the whole list; 0 if the response has none. */
+	/** Number of records in the whole list; -1 if the response has none. */
 	total: number;
-	/** Number of records in this response or in the whole list; 0 if the response has none. */
+	/** Number of records in this response or in the whole list; -1 if the response has none. */
 	count: number;
 }
 
@@ -108,7 +108,9 @@ export function signsOf({ body, headers }: JsonResponse): Signs {
 	const isYes = (value: unknown) => !NO.includes(value);
 	return {
 		flag: flags.length > 0 ? flags.some(isYes) : undefined,
-		link: valuesOf(NEXT_LINKS).some(isYes) || /\brel="?next\b/i.test(String(headers.link ?? '')),
+		link:
+			valuesOf(NEXT_LINKS).some(isYes) ||
+			/\brel\s*=\s*["']?[^"';,]*\bnext\b/i.test(String(headers.link ?? '')),
 		pages: largest(valuesOf(PAGE_COUNTS)),
 		total: largest([...valuesOf(TOTALS), headers['x-total-count']]),
 		count: largest(valuesOf(COUNTS)),
@@ -118,10 +120,10 @@ export function signsOf({ body, headers }: JsonResponse): Signs {
 /** Values of a flag or a link that mean no. */
 const NO: unknown[] = [null, '', false, 'false', 0, '0'];
 
-/** Returns the largest whole number among the values; 0 if there is none. */
+/** Returns the largest whole number among the values; -1 if there is none. */
 function largest(values: unknown[]): number {
-	const numbers = values.map(exactString).map(Number);
-	return numbers.filter(Number.isSafeInteger).reduce((one, other) => Math.max(one, other), 0);
+	const numbers = values.map((value) => Number(exactString(value)?.trim() || NaN));
+	return numbers.filter(Number.isSafeInteger).reduce((one, other) => Math.max(one, other), -1);
 }
 
 /**
@@ -157,12 +159,12 @@ function idsOf(record: unknown, list: string): string[] {
 
 /** Returns the records without those that have the IDs and the content of an earlier one. */
 export function withoutRepeats(records: unknown[], list: string): unknown[] {
-	const seen = new Map<string, unknown>();
+	const seen = new Map<string, unknown[]>();
 	return records.filter((record) => {
 		const ids = idsOf(record, list);
-		const key = JSON.stringify(ids);
-		if (ids.length > 0 && seen.has(key)) return hashOf(seen.get(key)) !== hashOf(record);
-		seen.set(key, record);
+		const same = seen.get(JSON.stringify(ids)) ?? [];
+		if (ids.length > 0 && same.some((one) => hashOf(one) === hashOf(record))) return false;
+		seen.set(JSON.stringify(ids), [...same, record]);
 		return true;
 	});
 }
@@ -199,6 +201,7 @@ export class Records {
 			const ids = idsOf(record, this.list);
 			const hasId = ids.length > 0;
 			const key = hasId ? JSON.stringify(ids) : hashOf(record);
+			if (hasId && keys.has(key)) throw new Failure('list.sameId');
 			keys.add(key);
 			const isKnown = this.seen.has(key);
 			// Cursors prove that equal records on two pages are two records.

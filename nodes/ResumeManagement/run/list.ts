@@ -170,8 +170,8 @@ async function readPages(
 	const positions = new Set<Position>();
 	let position = start;
 	let { path } = settings;
-	// Keep the largest total: deletions move later records onto pages already read.
-	let total = 0;
+	// Keep the largest numbers: deletions move later records onto pages already read.
+	let counts = NO_COUNTS;
 	for (let page = 1; page <= maxPages; page++) {
 		const query = {
 			...request.query,
@@ -195,20 +195,29 @@ async function readPages(
 		if (count >= settings.limit) return list;
 
 		// Numbers of records and pages count those before the first page that is read, too.
-		const signs = { ...signsOf(response), ...(!isFromStart && NO_COUNTS) };
-		total = Math.max(total, signs.total);
+		const signs = signsOf(response);
+		if (isFromStart) counts = largestOf(counts, signs);
 		// On the first page, a total may be the number of records on this page.
-		const isLast = signs.flag === undefined ? page > 1 && count === total : !signs.flag;
+		const isLast = signs.flag === undefined ? page > 1 && count === counts.total : !signs.flag;
 		if (isLast || isRepeated || position === undefined) {
-			const hint = page === 1 && hasNews ? cursorHint(pagination, body, signs) : undefined;
+			const known = { ...signs, ...counts };
+			const hint = page === 1 && hasNews ? cursorHint(pagination, body, known) : undefined;
 			const read = { records: count, pages: page };
-			return checkEnd({ ...list, hint }, { ...signs, total }, settings, read);
+			return checkEnd({ ...list, hint }, known, settings, read);
 		}
 	}
 	throw new Failure('list.tooManyPages', { pages: maxPages });
 }
 
-const NO_COUNTS = { total: 0, count: 0, pages: 0 };
+const NO_COUNTS = { total: -1, count: -1, pages: -1 };
+
+function largestOf(one: typeof NO_COUNTS, other: typeof NO_COUNTS): typeof NO_COUNTS {
+	return {
+		total: Math.max(one.total, other.total),
+		count: Math.max(one.count, other.count),
+		pages: Math.max(one.pages, other.pages),
+	};
+}
 
 /** Returns the position of the next page; undefined if there is none. */
 function nextPosition(
@@ -234,7 +243,7 @@ function cursorHint(
 	body: JsonBody,
 	{ flag, total }: Signs,
 ): string | undefined {
-	const isSigned = flag !== undefined || total > 0;
+	const isSigned = flag !== undefined || total >= 0;
 	if (cursorPath === undefined || isSigned || valueAt(body, cursorPath) !== undefined) {
 		return undefined;
 	}

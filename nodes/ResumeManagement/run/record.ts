@@ -62,6 +62,7 @@ function simplified(body: IDataObject, data: IDataObject[string]): IDataObject {
 		([name, value]) => value !== null && JSON.stringify(joined[name]) !== JSON.stringify(value),
 	);
 	if (replaced.length === 0) return joined;
+	if (Object.hasOwn(joined, 'envelope')) return { ...beside, data };
 	return { envelope: Object.fromEntries(replaced) as IDataObject, ...joined };
 }
 
