@@ -194,7 +194,7 @@ example('upgrades-from-file', 'sends nothing if the file has a mistake', async (
 		['Id;Plan;Mail\n1;2;3', `${no} email and no column planId. Found: Id, Plan, Mail.`],
 		['id,email,E-Mail,planId\n1,2,3,4', 'The file has email in two columns.'],
 		[good + `A1,${emma},${pro}\n`.repeat(100), 'The file has 101 rows'],
-		[Buffer.alloc(2_000_001, good), 'The file has more than 2 MB.'],
+		[Buffer.alloc(10_000_000, good), 'The file is larger than 500 KB.'],
 		[Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR'), 'The file is neither CSV nor Excel.'],
 		['PK\x03\x04 or an Excel file with a password', 't be read: save it as CSV, or as .xlsx'],
 		[`${good},${noah},${pro}`, 'Row 3: there is no id. Enter one.'],
