@@ -116,7 +116,9 @@ describe.each(syncs)('%s', (which) => {
 		repeat('/user/user-003/resumes', instance.query(listed));
 		const [summary, ...causes] = reportOf(await sync(which)).split('\n');
 		faults.clear();
-		expect(summary).toMatch(/^Failures: 7\. All else is saved, and the next night tries again\.$/);
+		expect(summary).toMatch(
+			/^7 .* failed\. The others are saved, and the next night tries again\.$/,
+		);
 		expect(causes).toContainEqual(expect.stringMatching(/^1 × The score .*IDs: resume-021$/));
 		const grouped = causes.find((cause) => cause.startsWith('3 × The service has nothing at this'));
 		expect(grouped).toContain("Check the ID, and the credential's Base URL");
@@ -206,7 +208,7 @@ describe.each(syncs)('%s', (which) => {
 		instance.query(sql, `${'A long text. '.repeat(1_150_000)} 完 ${which}`);
 		const report = reportOf(await sync(which));
 		// n8n ends an expression after five seconds.
-		if (report) expect(report).toMatch(/^Failures: 1\. .*resume-004$/s);
+		if (report) expect(report).toMatch(/: resume-004$/);
 		else expect(await hash()).not.toBe(before);
 		instance.query(sql, which);
 		await expectRepair(which);
