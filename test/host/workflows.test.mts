@@ -107,7 +107,9 @@ async function post(path: string, body: object, secret = webhookSecret) {
 /** Matches a report of two failures with one cause. */
 const failures = (ids: string) =>
 	expect.stringMatching(
-		RegExp(`^2 .* again.*\\n2 × The service has nothing at .*Check the ID.* First IDs: ${ids}$`),
+		RegExp(
+			`: 2\\. .* again.*\\n2 × The service has nothing at .*Check the ID.* First IDs: ${ids}$`,
+		),
 	) as unknown;
 
 /** Returns a user who is on no first page of a list. */
