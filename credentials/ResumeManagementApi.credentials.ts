@@ -6,7 +6,7 @@ import type { ICredentialTestRequest, ICredentialType, Icon, INodeProperties } f
  * would ask a proxy for the host v1.
  */
 export const BASE_URL =
-	/^(https:\/\/[^/?#@\s]+|http:\/\/(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?)(\/[^/\\?#\s]+)*\/v[0-9]+\/*$/;
+	/^(https:\/\/[^/\\?#@\s]+|http:\/\/(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?)(\/[^/\\?#\s]+)*\/v[0-9]+\/*$/;
 
 /** Removes blanks around the private key, and `Bearer`, which users may have pasted with it. */
 export function privateKeyOf(pasted: unknown): string {

@@ -147,7 +147,7 @@ async function readRawBody(context: IWebhookFunctions): Promise<Buffer | string>
 
 function shownRequest(context: IWebhookFunctions, settings: Settings): IDataObject {
 	const { verification, headerName, secrets } = settings;
-	const headers = hideSecrets(context.getHeaderData() as IDataObject, secrets);
+	const headers = { ...hideSecrets(context.getHeaderData() as IDataObject, secrets) };
 	// Secrets of less than 8 characters are not searched for.
 	if (verification === 'header') headers[headerName.toLowerCase()] = HIDDEN;
 	return { headers, query: hideSecrets(context.getQueryData() as IDataObject, secrets) };

@@ -37,7 +37,7 @@ const EXCERPT = 200;
 
 /**
  * Decides whether a response is a success: by its body first, because errors come with HTTP 200 too, then by its status,
- * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation too: see `perform.ts`.
+ * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation too: see `writes.ts`.
  * @returns the body of a success
  * @throws Failure
  */

@@ -38,8 +38,8 @@ export async function readJson(response: HttpResponse): Promise<ParsedResponse> 
 			throw new Failure('response.characters', {}, { httpStatus: 200 });
 		}
 		// A secret that was cut can't be found, so the end of a truncated body is not shown.
-		const hidden = isTruncated ? Math.max(...secrets.map(({ length }) => length)) : 0;
-		const shown = (text ?? '').slice(0, hidden > 0 ? -hidden : undefined);
+		const cutLength = isTruncated ? Math.max(...secrets.map(({ length }) => length)) : 0;
+		const shown = (text ?? '').slice(0, cutLength > 0 ? -cutLength : undefined);
 		const parsed = parseJson(shown);
 		const body = hideSecrets(parsed ? parsed.value : shown, secrets);
 		return { statusCode, headers, body, isTruncated };

@@ -159,12 +159,15 @@ function idsOf(record: unknown, list: string): string[] {
 
 /** Returns the records without those that have the IDs and the content of an earlier one. */
 export function withoutRepeats(records: unknown[], list: string): unknown[] {
-	const seen = new Map<string, unknown[]>();
+	const seen = new Map<string, Set<string>>();
 	return records.filter((record) => {
 		const ids = idsOf(record, list);
-		const same = seen.get(JSON.stringify(ids)) ?? [];
-		if (ids.length > 0 && same.some((one) => hashOf(one) === hashOf(record))) return false;
-		seen.set(JSON.stringify(ids), [...same, record]);
+		if (ids.length === 0) return true;
+		const key = JSON.stringify(ids);
+		const hash = hashOf(record);
+		const hashes = seen.get(key) ?? new Set<string>();
+		if (hashes.has(hash)) return false;
+		seen.set(key, hashes.add(hash));
 		return true;
 	});
 }
