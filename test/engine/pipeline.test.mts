@@ -25,7 +25,7 @@ test('the notice, the description and the tool description of Send name its effe
 test.each([
 	['user', '__CUSTOM_API_CALL__'],
 	['__CUSTOM_API_CALL__', '__CUSTOM_API_CALL__'],
-	['constructor', 'toString'],
+	['user', 'constructor'],
 ])("%s's %s is refused, and points to custom requests", async (resource, operation) => {
 	const { error } = await run({ resource, operation });
 	expect(error?.message).toBe('This node has no such operation');
