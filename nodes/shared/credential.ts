@@ -38,7 +38,7 @@ export class Credentials {
 
 	private async readShared(itemIndex: number): Promise<Credential | undefined> {
 		const read = async () => await readSharedCredential(this.context, CREDENTIAL_TYPE, itemIndex);
-		// After one failure, each item would read its own, and the account would be another one.
+		// Twice: if n8n's database failed once, each item would read its own, and the account would be another one.
 		const data = await read()
 			.catch(read)
 			.catch(() => undefined);

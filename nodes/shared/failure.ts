@@ -5,7 +5,7 @@ import { FAILURES } from './failures';
 
 export type FailureId = keyof typeof FAILURES;
 
-/** What became of a write: confirmed, provably not carried out, the same and on hold for a person, or anything else. */
+/** What became of a write: `State` in `journal.ts` explains each. */
 export type Outcome = 'applied' | 'refused' | 'held' | 'unknown';
 
 /** Facts about a failed item. The defaults are the safe ones. */
@@ -13,7 +13,7 @@ interface Facts {
 	/** The service's `errorCode`, or the network's code such as `ECONNREFUSED`. */
 	code?: string;
 	httpStatus?: number;
-	/** Outcome if the request was a write. Unknown by default: another one needs a proof. */
+	/** Outcome if the request was a write, shown with `isWrite`. Unknown by default: another one needs a proof. */
 	outcome?: Exclude<Outcome, 'applied'>;
 	/** True if the request was a write, so that its outcome is shown. */
 	isWrite?: boolean;

@@ -127,9 +127,9 @@ function largest(values: unknown[]): number {
 }
 
 /**
- * Checks whether there are more records. Flags win over numbers of pages and links, and so does, over links, a total that is
- * reached.
- * @param read number of records and pages that were read or skipped
+ * Checks whether there are more records. A total that is not reached wins, then a flag, then numbers of pages, then a link,
+ * which a reached total overrules.
+ * @param read number of records and pages that were read
  */
 export function isMore(
 	{ flag, link, pages, total, count }: Signs,
@@ -182,8 +182,8 @@ export class Records {
 	/** Keys of the records on all pages. */
 	private readonly seen = new Set<string>();
 
-	/** Keys of the records on the last page. */
-	private last = '';
+	/** Keys of the records on the page before. */
+	private previous = '';
 
 	/** @param list its name, such as `users` */
 	constructor(
@@ -197,7 +197,7 @@ export class Records {
 	 * @throws Failure if a record may be there twice, or the service sent a wrong page
 	 */
 	add(records: unknown[], page: number): boolean {
-		const { last } = this;
+		const { previous } = this;
 		const count = this.all.length;
 		const keys = new Set<string>();
 		for (const record of withoutRepeats(records, this.list)) {
@@ -215,8 +215,8 @@ export class Records {
 			if (!isKnown || mayRepeat) this.all.push(record);
 		}
 		for (const key of keys) this.seen.add(key);
-		this.last = [...keys].sort().join();
-		const hasNews = this.all.length > count || this.last !== last;
+		this.previous = [...keys].sort().join();
+		const hasNews = this.all.length > count || this.previous !== previous;
 		if (hasNews || records.length === 0) return false;
 		// Some services send the last page for each page number past it. If the second page is already a
 		// repeated one, the service does not know the parameter. Offsets may count records that the service hides.

@@ -84,8 +84,8 @@ async function readEnvelope(response: HttpResponse): Promise<JsonBody> {
 		return judge(await readJson(response));
 	} catch (error) {
 		// The user expects a file, and not JSON.
-		const isText = error instanceof Failure && error.id === 'response.notJson';
-		throw isText ? new Failure('file.isText', SERVICE, error.facts) : error;
+		const isNotJson = error instanceof Failure && error.id === 'response.notJson';
+		throw isNotJson ? new Failure('file.isText', SERVICE, error.facts) : error;
 	}
 }
 

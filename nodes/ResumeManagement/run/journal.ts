@@ -13,8 +13,7 @@ export interface WriteResult {
  * The states of a write: its outcome, once it has one. Only {@link Write.send} changes them:
  *
  *     prepared ──► sent ──┬──► applied    the service confirmed it
- *                   ▲     ├──► refused    proved not to have happened: not sent, or turned down
- *                   └─────┤
+ *                         ├──► refused    proved not to have happened: not sent, or turned down; may be sent again
  *                         ├──► held       proved not to have happened, but a person has to act first
  *                         └──► unknown    everything else, foreseen or not
  */
@@ -102,7 +101,7 @@ export class Journal {
 	}
 
 	/**
-	 * Runs tasks one at a time, first in, first out.
+	 * Runs tasks one at a time, first in, first out: n8n starts all items of `runSingleItem` at once.
 	 * @param stops if a failure of this write stops all others until it succeeds in another attempt
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */

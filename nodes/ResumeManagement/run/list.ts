@@ -243,8 +243,8 @@ function cursorHint(
 	body: JsonBody,
 	{ flag, total }: Signs,
 ): string | undefined {
-	const isSigned = flag !== undefined || total >= 0;
-	if (cursorPath === undefined || isSigned || valueAt(body, cursorPath) !== undefined) {
+	const hasSign = flag !== undefined || total >= 0;
+	if (cursorPath === undefined || hasSign || valueAt(body, cursorPath) !== undefined) {
 		return undefined;
 	}
 	return `The first response has nothing at '${cursorPath}', so reading stopped there. If it has more, check Cursor Path in Pagination.`;

@@ -52,6 +52,7 @@ async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<Wr
 	const { request, output, sendOnceKey } = call;
 	const { method, path, query, body, credential } = request;
 	if (call.preview) {
+		// An item that could not be sent fails in a preview, too.
 		if (sendOnceKey) await run.claims.checkRows();
 		const preview = { preview: true, method, path, ...(body && { body }) };
 		return report(hideSecrets(preview, credential.secrets));
