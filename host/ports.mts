@@ -1,14 +1,28 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { systemCode, Trouble } from './trouble.mts';
 
-/** Returns a free port of the loopback address: `port`, or any free one if it is 0. */
-export async function freePort(port = 0): Promise<number> {
+/** Next port to try. The operating system gives ports from 32768 on to outgoing connections, at any time. */
+let next = 20_000 + Math.floor(Math.random() * 10_000);
+
+/** Returns a free port of the loopback address, which no outgoing connection takes before n8n opens it. */
+export async function freePort(): Promise<number> {
+	for (;;) {
+		try {
+			const port = next++;
+			await checkPort(port);
+			return port;
+		} catch (error) {
+			if (systemCode(error) !== 'EADDRINUSE') throw error;
+		}
+	}
+}
+
+/** Checks that a port of the loopback address can be opened. */
+export async function checkPort(port: number): Promise<void> {
 	const server = createServer().listen(port, '127.0.0.1');
 	await once(server, 'listening');
-	const bound = (server.address() as AddressInfo).port;
 	await new Promise((resolve) => server.close(resolve));
-	return bound;
 }
 
 /**

@@ -13,7 +13,7 @@ import { installHost, installPackage, packageFolder, packPackage } from './insta
 import { tryLock } from './lock.mts';
 import { startN8n } from './n8n.mts';
 import { dataFolder } from './paths.mts';
-import { freePort, portTrouble } from './ports.mts';
+import { checkPort, portTrouble } from './ports.mts';
 import { reportTo } from './progress.mts';
 import { EditorApi, EditorApiError } from './rest.mts';
 import { describeError, Trouble } from './trouble.mts';
@@ -72,7 +72,7 @@ async function run(signal: AbortSignal): Promise<void> {
 	const cleanups = [unlock];
 	try {
 		for (const [option, wanted] of Object.entries({ port, 'sandbox-port': sandboxPort })) {
-			await freePort(wanted).catch((error: unknown) => {
+			await checkPort(wanted).catch((error: unknown) => {
 				throw portTrouble(error, wanted, `npm start -- --${option}`);
 			});
 		}

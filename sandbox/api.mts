@@ -91,13 +91,16 @@ export function apiRoutes(scope: FastifyInstance, store: Store): void {
 	scope.post(UPGRADE, (request) => success(upgradePlan(store, request)));
 }
 
+/** Days that a plan lasts. */
+export const DAYS = { premium: 365, other: 30 };
+
 function upgradePlan(store: Store, request: FastifyRequest) {
 	const { planId, aiTokenId } = request.body as Record<string, unknown>;
 	if (!Object.values<unknown>(SANDBOX_PLANS).includes(planId)) fail('plan-upgrade-2');
 	const user = userOf(store, request.body) ?? fail('sandbox-unknown-email');
 	if (aiTokenId !== undefined && !AI_CREDITS.has(aiTokenId)) fail('sandbox-unknown-ai-token');
 	if (planId === SANDBOX_PLANS.failingPayment) fail('plan-upgrade-1');
-	const days = planId === SANDBOX_PLANS.premium ? 365 : 30;
+	const days = planId === SANDBOX_PLANS.premium ? DAYS.premium : DAYS.other;
 	const credits = AI_CREDITS.get(aiTokenId) ?? 0;
 	const { email } = user;
 	const apiKey = nameKey(request);

@@ -24,7 +24,7 @@ export interface SandboxOptions {
 	users?: number;
 	/** Adds every request to `requests`. */
 	record?: boolean;
-	/** Milliseconds between the first attempt of a delivery and the second; 1000 by default. */
+	/** Milliseconds; {@link DELIVERY_BACKOFF_MS} by default. */
 	deliveryBackoffMs?: number;
 }
 
@@ -45,6 +45,9 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 export const DEFAULT_PORT = 8787;
 
+/** Milliseconds between the first attempt of a delivery and the second. */
+export const DELIVERY_BACKOFF_MS = 1_000;
+
 /** Loopback only, because the sandbox's keys are public. */
 const HOST = '127.0.0.1';
 
@@ -54,7 +57,12 @@ const HOST = '127.0.0.1';
  * @throws {Trouble} if the port or the file can't be used
  */
 export async function startSandbox(options: SandboxOptions = {}) {
-	const { port = DEFAULT_PORT, file = ':memory:', record, deliveryBackoffMs = 1_000 } = options;
+	const {
+		port = DEFAULT_PORT,
+		file = ':memory:',
+		record,
+		deliveryBackoffMs = DELIVERY_BACKOFF_MS,
+	} = options;
 	const { database, created } = openDatabase(file, options.reset);
 	if (created) seed(database, options.users ?? SEED_USERS);
 	const store = new Store(database);

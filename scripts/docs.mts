@@ -49,8 +49,8 @@ const { Failure } = requireBuilt('shared/failure') as {
 	Failure: new (id: string, values: object, facts: object) => Error & { description: string };
 };
 
-/** First parts of the IDs in docs/errors.md. The other failures name a setting, and say on the screen what to set. */
-const DOCUMENTED = ['service', 'write', 'key', 'network'];
+/** First parts of the IDs in docs/errors.md. The screen says enough about the others. */
+const DOCUMENTED = ['service', 'write', 'key'];
 
 /** Returns the service's error codes by the IDs of their failures. */
 function readCodes(): Map<string, string> {

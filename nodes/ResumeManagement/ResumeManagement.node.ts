@@ -25,9 +25,9 @@ const properties: INodeProperties[] = [
 		default: 'user',
 		routing: {
 			// n8n calls `pagination` only for requests with `paginate` (n8n-core's routing-node.ts). So all requests come to
-			// `runAsSingle`. Otherwise n8n would send a Custom API Call to any Base URL, and follow redirects with the key.
+			// `runFromRouting`. Otherwise n8n would send a Custom API Call to any Base URL, and follow redirects with the key.
 			send: { paginate: true },
-			operations: { pagination: runAsSingle },
+			operations: { pagination: runFromRouting },
 		},
 	},
 	...resources.map(({ option, operations, defaultOperation }): INodeProperties => ({
@@ -79,7 +79,7 @@ function operationOption(operation: Operation): INodePropertyOptions {
 }
 
 /** Runs the saved operation. No expression and no model can choose another: n8n keeps only the fields of the saved one. */
-async function runAsSingle(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+async function runFromRouting(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const { resource, operation } = this.getNode().parameters;
 	const known = resources
 		.find(({ option }) => option.value === resource)

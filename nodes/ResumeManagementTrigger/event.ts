@@ -42,6 +42,7 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	const usable = ids.find(([, id]) => id !== '' && !id.includes(HIDDEN));
 	const hash = createHash('sha256').update(body).digest('hex');
 	const [deliveryIdSource, deliveryId] = usable ?? ['bodyHash', hash];
+	// A payload without a name is the one event of the specification.
 	const event = name || SECTION_SAVED;
 	return { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data };
 }

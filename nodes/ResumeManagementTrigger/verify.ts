@@ -27,7 +27,7 @@ export interface Delivery {
 const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /** Seconds by which the timestamp of Standard Webhooks may differ from n8n's clock. */
-const TOLERANCE = 300;
+export const TOLERANCE = 300;
 
 /** Returns why a request is not verified, as a sentence; undefined if it is. */
 export function rejection(settings: Verification, delivery: Delivery): string | undefined {

@@ -62,6 +62,9 @@ export class Failure extends Error {
 	}
 }
 
+/** Advice to repeat the request, in brackets: wrong for a write that may have been carried out. */
+const RETRY_ADVICE = /\[([^\]]*)\]/g;
+
 const MAY_HAVE_HAPPENED =
 	"The service may have carried it out, so the node did not send it again. Find out what happened before you send it again: ask your account manager, or read the user or the user's resumes.";
 
@@ -74,7 +77,7 @@ function textsOf(
 	const isUnknown = isWrite && outcome === 'unknown' && id !== 'key.claimed';
 	const fill = (text: string) =>
 		text
-			.replace(REPEATS, isUnknown ? '' : '$1')
+			.replace(RETRY_ADVICE, isUnknown ? '' : '$1')
 			.replace(/\{([a-z]+)\}/gi, (all, name: string) => String(values[name] ?? all))
 			.trim();
 	const [message, advice] = FAILURES[id].map(fill);
@@ -92,9 +95,6 @@ function textsOf(
 		advice: sentences.filter(Boolean).join(' '),
 	};
 }
-
-/** Advice to repeat the request, in brackets: wrong for a write that may have been carried out. */
-const REPEATS = /\[([^\]]*)\]/g;
 
 /**
  * Start of each network code: the keys of `COMMON_ERRORS` in n8n-workflow/src/errors/abstract/node.error.ts. n8n

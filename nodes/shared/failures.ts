@@ -45,7 +45,7 @@ export const FAILURES = {
 	],
 	'service.connectFailed': [
 		REPORTED,
-		'No token was issued. Check Email and the request body, and contact your account manager with the code.',
+		'Check Email and the request body, and contact your account manager with the code.',
 	],
 	'service.rejected': [
 		'The service rejected the request (HTTP {status}{page})',
@@ -277,15 +277,11 @@ export const FAILURES = {
 	],
 	'file.badLink': [
 		"The file's link can't be followed",
-		'It is neither an http nor an https address, or longer than 8,192 characters. Ask your account manager.',
+		'It is neither an http nor an https address, or longer than 8,192 characters, or redirects too often. Ask your account manager.',
 	],
 	'file.linkHoldsKey': [
 		"The file's link holds a secret of the credential",
 		'To keep the secret safe, the node did not follow the link. Ask your account manager for links without it.',
-	],
-	'file.redirects': [
-		"The file's host redirected the request too often",
-		'The link may lead in a circle. Ask your account manager.',
 	],
 	'file.notSent': [
 		"The file's host sent no file (HTTP {status})",

@@ -4,10 +4,10 @@ import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { exactString, isObject, isPlain, parseJson, throughJson } from './json';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
-export type ReadOptions = { rawExpressions?: boolean };
+export type EvaluateOptions = { rawExpressions?: boolean };
 
 /** Reads a node parameter of one item: n8n's `getNodeParameter`. */
-type ReadParameter = (name: string, fallback?: unknown, options?: ReadOptions) => unknown;
+type ReadParameter = (name: string, fallback?: unknown, options?: EvaluateOptions) => unknown;
 
 /** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
 export function normalizeEmail(email: string): string {
@@ -91,18 +91,14 @@ export class ParameterReader {
 		return optional && this.isLeftEmpty(name) ? '' : this.toEmail(name, this.read(name));
 	}
 
-	/**
-	 * Reads text that is not blank, trimmed: a name or an ID, and no expression.
-	 * @param optional if the text may be blank, which gives ''
-	 */
-	text(name: string, { optional = false } = {}): string {
-		const text = this.withoutExpression(name, this.optionalText(name));
-		return text || optional ? text : this.reject('empty', name);
+	/** Reads text that is not blank, trimmed. */
+	text(name: string): string {
+		return this.optionalText(name) || this.reject('empty', name);
 	}
 
 	/** Reads any text, trimmed; '' if it is missing. */
 	optionalText(name: string): string {
-		return this.toText(name, this.read(name)).trim();
+		return this.withoutExpression(name, this.toText(name, this.read(name)).trim());
 	}
 
 	/** Reads dotted paths, separated by commas. */
@@ -195,7 +191,7 @@ export class ParameterReader {
 		const body =
 			typeof given === 'string'
 				? this.parsed(field, given)
-				: this.throughJson(field, given, this.labelOf(field));
+				: this.toJson(field, given, this.labelOf(field));
 		return isPlain(body) ? body : this.reject('notAJsonObject', field);
 	}
 
@@ -208,12 +204,12 @@ export class ParameterReader {
 	private bodyFields(field: string): IDataObject {
 		const pairs = this.pairs(field, 'field').map(([name, value]) => [
 			name,
-			this.throughJson(field, value, `${this.labelOf(field)}: ${name}`),
+			this.toJson(field, value, `${this.labelOf(field)}: ${name}`),
 		]);
 		return Object.fromEntries(pairs) as IDataObject;
 	}
 
-	private throughJson(field: string, value: unknown, label: string): unknown {
+	private toJson(field: string, value: unknown, label: string): unknown {
 		const written = throughJson(value);
 		return typeof written === 'string'
 			? this.reject(written, field, { field: label })

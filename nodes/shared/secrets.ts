@@ -4,7 +4,7 @@ import { isObject } from './json';
 export const HIDDEN = '[hidden]';
 
 /** Characters of the shortest key. A shorter text would be found in many places. */
-const SHORTEST = 8;
+export const SHORTEST_SECRET = 8;
 
 /** Spellings of the secrets. */
 export type Secrets = readonly string[];
@@ -14,7 +14,7 @@ export function secretsOf(secrets: unknown[]): Secrets {
 	const spellings = secrets
 		.filter((secret) => typeof secret === 'string')
 		.map((secret) => withoutPrefix(secret.trim()))
-		.filter(({ length }) => length >= SHORTEST)
+		.filter(({ length }) => length >= SHORTEST_SECRET)
 		.flatMap(spellingsOf);
 	return [...new Set(spellings)];
 }

@@ -27,10 +27,10 @@ export function refuse(message: string, statusCode = 404): never {
 /** The only event that the specification names (§6). */
 const SECTION_SAVED = 'Resume Section Saved';
 
-const MAX_ATTEMPTS = 8;
+export const MAX_ATTEMPTS = 8;
 
 /** For a whole attempt, up to the end of the response. */
-const TIMEOUT_IN_MS = 10_000;
+export const TIMEOUT_IN_MS = 10_000;
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 

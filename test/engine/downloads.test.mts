@@ -172,7 +172,7 @@ test.each<[string, () => RawResponse, message: string]>([
 	['a long link', () => json({ url: link(`/${'a'.repeat(8_192)}`) }), NOT_FOLLOWED],
 	['a redirect with the key', () => at(link(`/cv?key=${PRIVATE_KEY}`))(), SECRET],
 	['a link with the key', () => json({ url: link(`/${PRIVATE_KEY.replace('-', '\n-')}`) }), SECRET],
-	['a circle', at('/again'), "The file's host redirected the request too often"],
+	['a circle', at('/again'), "The file's link can't be followed"],
 	['203', () => http(203, PDF, FILE), 'Expected HTTP 200, got 203'],
 	['304', () => http(304, { Location: '/cv' }), 'Expected HTTP 200, got 304'],
 	['206', () => http(206, PDF, FILE), 'Expected HTTP 200, got 206'],

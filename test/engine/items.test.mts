@@ -130,6 +130,13 @@ describe('upgrades', () => {
 		expect(converted).toMatchObject({ created: isoTime, current_period_end: isoTime });
 	});
 
+	test('stop before the first one if an item is not valid', async () => {
+		const { error } = await run(planUpgrade, { items: items(pro, '') });
+		expect(sent()).toEqual([]);
+		expect(error?.message).toBe("'Plan ID' is empty [item 1]");
+		expect(error?.description).toContain('No item was applied. Not sent: item 0.');
+	});
+
 	test('stop at the first failure, and the error shows which items were applied', async () => {
 		const { error } = await run(planUpgrade, { items: items(pro, pro, 'unknown', pro, pro) });
 		expect(sent()).toHaveLength(3);

@@ -8,8 +8,11 @@ import { useRawService } from '../support/service.mts';
 type Service = (query: Record<string, string>, request: number) => unknown;
 
 let service: Service;
-const { requests, run } = useRawService(({ path, index }) =>
-	service(Object.fromEntries(new URL(path, 'http://service').searchParams), index),
+const KEY = 'a-private-key';
+const { requests, run } = useRawService(
+	({ path, index }) =>
+		service(Object.fromEntries(new URL(path, 'http://service').searchParams), index),
+	KEY,
 );
 const queries = () => requests.map(({ path }) => path.split('?')[1] ?? '');
 
@@ -255,6 +258,12 @@ test('no page is requested once Limit is reached', async () => {
 	service = numbered(35);
 	const { items } = await read(page, { returnAll: false, limit: 20 });
 	expect([items, requests.length]).toEqual([all(20), 2]);
+});
+
+test('a cursor with a secret, which is hidden, is an error', async () => {
+	service = () => ({ items: records(0, 2), meta: { next: `page ${KEY}` } });
+	expect((await read(cursor)).error).toMatch(/^The response has no cursor at 'meta.next'/);
+	expect(requests).toHaveLength(1);
 });
 
 test('a hint shows that Cursor Path may be wrong, once for all items', async () => {

@@ -3,7 +3,7 @@ import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { processedData } from '../support/deduplication.mts';
 import type { EngineRun } from '../support/engine.mts';
 import { shared } from '../support/environment.mts';
-import { customSend, planUpgrade } from '../support/parameters.mts';
+import { customSend, getToken, getUsers, planUpgrade } from '../support/parameters.mts';
 import { useSandbox } from '../support/service.mts';
 
 /** Safeguards against an unintended purchase: Preview, Max Upgrades, Send Once Key, and no upgrade twice in a run. */
@@ -183,4 +183,13 @@ describe('a Send Once Key', () => {
 		expect(sent()).toEqual([EMMA]);
 		// It would take ten seconds to wait for another execution, as for a claimed key.
 	}, 9_000);
+});
+
+test.each([
+	[planUpgrade, [expect.stringMatching(/^Retry On Fail is on.*, unless Send Once Key is set\.$/)]],
+	[getToken, [expect.stringMatching(/^Retry On Fail is on.*executions\.$/)]],
+	[getUsers, []],
+])('a hint says what Retry On Fail does for a write', async (parameters, hints) => {
+	const retried = await run(parameters, { node: { ...CONTINUES, retryOnFail: true, maxTries: 2 } });
+	expect([retried.hints, (await run(parameters)).hints]).toEqual([hints, []]);
 });

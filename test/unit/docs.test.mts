@@ -1,6 +1,17 @@
 /** Compares the pages with the code, the files and the workflows. */
 import { basename, dirname, join, relative } from 'node:path';
+import { LONGEST_PAUSE } from '../../nodes/ResumeManagement/http/attempts.ts';
+import { LONGEST_BODY, LONGEST_ERROR } from '../../nodes/ResumeManagement/http/response.ts';
+import { TIMEOUTS } from '../../nodes/ResumeManagement/http/send.ts';
+import { LONGEST_NAME, SHORTEST_BASE64 } from '../../nodes/ResumeManagement/output/files.ts';
+import { LONGEST_WAIT } from '../../nodes/ResumeManagement/run/claims.ts';
+import { TOLERANCE } from '../../nodes/ResumeManagementTrigger/verify.ts';
+import { SHORTEST_SECRET } from '../../nodes/shared/secrets.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { DAYS } from '../../sandbox/api.mts';
+import { DELIVERY_BACKOFF_MS } from '../../sandbox/server.mts';
+import { MAX_ATTEMPTS, TIMEOUT_IN_MS } from '../../sandbox/webhooks/webhooks.mts';
+import newOrChanged from '../../workflows/new-or-changed-users.json' with { type: 'json' };
 import { withBlock } from '../../scripts/blocks.mts';
 import { builtCredentials, builtNodes, requireBuilt } from '../../scripts/built.mts';
 import { generatedBlocks, readOperations } from '../../scripts/docs.mts';
@@ -84,25 +95,19 @@ function missingInFiles(text: string): string[] {
 	});
 }
 
-/** Returns the first number that follows a text in a file, such as `32 * 1024`. */
-function numberIn(file: string, before: string): number {
-	const [, ...after] = read(file).split(before);
-	const [found] = after.flatMap((text) => /^[\d_]+(?: \* [\d_]+)*/.exec(text) ?? []);
-	if (found === undefined) throw new Error(`${file} has no number after "${before}"`);
-	return found.split(' * ').reduce((product, one) => product * Number(one.replaceAll('_', '')), 1);
-}
-
 const defaultOf = (field: string) =>
 	RegExp(`"name":"${field}","type":"number".*?"default":(\\d+)`).exec(texts)![1]!;
 
-const inNode = (file: string, before: string) => numberIn(`nodes/ResumeManagement/${file}`, before);
-const inN8n = (file: string, before: string) =>
-	numberIn(`node_modules/@n8n/config/dist/configs/${file}.config.js`, before);
 const seconds = (milliseconds: number) => `${milliseconds / 1_000} second`;
 
-const shortestSecret = numberIn('nodes/shared/secrets.ts', 'SHORTEST = ');
-const longestError = inNode('http/response.ts', 'LONGEST_ERROR = ') / 1024;
-const deliveries = 'sandbox/webhooks/webhooks.mts';
+/** A default of n8n, whose package of settings is no dependency of this one. */
+const { payloadSizeMax } = new (jest.requireActual<{
+	EndpointsConfig: new () => { payloadSizeMax: number };
+}>('@n8n/config/dist/configs/endpoints.config').EndpointsConfig)();
+
+const everyMinutes = newOrChanged.nodes.flatMap(
+	({ parameters: { rule } }) => rule?.interval.map(({ minutesInterval }) => minutesInterval) ?? [],
+);
 
 /** Phrases of the pages with a number of the code, of n8n's code, or measured by hand. */
 const stated = [
@@ -110,27 +115,25 @@ const stated = [
 	`With ${defaultOf('maxParallelRequests')} requests open`,
 	`more than ${defaultOf('maxUpgrades')} upgrades`,
 	`_Max Upgrades_ (${defaultOf('maxUpgrades')})`,
-	`from ${shortestSecret} characters on`,
-	`at least ${shortestSecret} characters`,
-	`at least ${inNode('output/files.ts', 'SHORTEST_BASE64 = ')} characters`,
-	`longer than ${inNode('output/files.ts', 'MAX_BYTES = ')} bytes`,
-	`at most ${inNode('http/response.ts', 'LONGEST_BODY = ') / 1024 / 1024} MB`,
-	`Of an HTTP error, ${longestError} KB`,
-	`more than ${longestError} KB`,
-	`at most ${inN8n('endpoints', 'payloadSizeMax = ')} MiB`,
+	`from ${SHORTEST_SECRET} characters on`,
+	`at least ${SHORTEST_BASE64} characters`,
+	`longer than ${LONGEST_NAME} bytes`,
+	`at most ${LONGEST_BODY / 1024 / 1024} MB`,
+	`Of an HTTP error, ${LONGEST_ERROR / 1024} KB`,
+	`more than ${LONGEST_ERROR / 1024} KB`,
+	`at most ${payloadSizeMax} MiB`,
 	'more than 15 digits can lose digits',
-	`up to ${seconds(inNode('http/attempts.ts', 'LONGEST_PAUSE = '))}s`,
-	`by ${numberIn('nodes/ResumeManagementTrigger/verify.ts', 'TOLERANCE = ')} seconds`,
-	`at most ${seconds(inNode('run/claims.ts', 'LONGEST_WAIT = '))}s in a run`,
-	`A read may take ${seconds(inNode('http/send.ts', '{ read: '))}s`,
-	`a write ${seconds(inNode('http/send.ts', ', write: '))}s`,
-	`${inN8n('generic', 'gracefulShutdownTimeout = ')} seconds by default`,
-	`very ${numberIn('workflows/new-or-changed-users.json', '"minutesInterval": ')} minutes`,
-	`${numberIn('sandbox/api.mts', 'premium ? 365 : ')} days`,
-	`${numberIn('sandbox/api.mts', 'premium ? ')} days`,
-	`within ${seconds(numberIn(deliveries, 'TIMEOUT_IN_MS = '))}s`,
-	`after ${seconds(numberIn('sandbox/server.mts', 'deliveryBackoffMs = '))}`,
-	`After ${numberIn(deliveries, 'MAX_ATTEMPTS = ')} attempts`,
+	`up to ${seconds(LONGEST_PAUSE)}s`,
+	`by ${TOLERANCE} seconds`,
+	`at most ${seconds(LONGEST_WAIT)}s in a run`,
+	`a read may take ${seconds(TIMEOUTS.read)}s`,
+	`of a write ${seconds(TIMEOUTS.write)}s`,
+	`very ${everyMinutes} minutes`,
+	`${DAYS.other} days`,
+	`${DAYS.premium} days`,
+	`within ${seconds(TIMEOUT_IN_MS)}s`,
+	`after ${seconds(DELIVERY_BACKOFF_MS)}`,
+	`After ${MAX_ATTEMPTS} attempts`,
 	'3.2 GB of disk space',
 	'1 GB in the clone',
 	'68 to 79 seconds',
@@ -194,7 +197,7 @@ it('docs/lists-and-files.md has the names that the nodes look for', () => {
 it.each([
 	['reliability.md#was-it-billed', 'error.outcome'],
 	['reliability.md#send-once-key', 'Leave it empty'],
-	['reliability.md#assumptions', 'HTTP 401 and 500 only'],
+	['reliability.md#assumptions', 'HTTP 200, 401 and 500 only'],
 	['lists-and-files.md#an-incomplete-list', 'list.incomplete'],
 	['events.md#which-events-start-the-workflow', 'Resume Section Saved'],
 	['agents.md#keep-an-agent-from-spending', 'Add human review'],

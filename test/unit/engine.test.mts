@@ -1,3 +1,4 @@
+import { journalOf } from '../../nodes/ResumeManagement/run/journal.ts';
 import { identityOfRun, identityOfWrite, withRow } from '../../nodes/shared/engine.ts';
 
 /** Safeguards for an n8n that works in another way than the versions that the nodes were tested in. */
@@ -6,6 +7,14 @@ test('a run whose execution data is copied is not identified', () => {
 	const data = {};
 	expect(identityOfRun({ getExecuteData: () => data })).toBe(data);
 	expect(identityOfRun({ getExecuteData: () => ({}) })).toBeUndefined();
+});
+
+test('a run that is not identified sends no write', async () => {
+	const journal = journalOf({ getExecuteData: () => ({}) });
+	const task = jest.fn();
+	const sent = journal.enqueue(journal.writeOf(0), false, task);
+	await expect(sent).rejects.toThrow('does not support writes in this version of n8n');
+	expect(task).not.toHaveBeenCalled();
 });
 
 const CALL = { json: { email: 'a@example.com' } };

@@ -1,6 +1,6 @@
-import { readDisposition, safeFileName } from '../../nodes/ResumeManagement/output/files.ts';
+import { dispositionOf, safeFileName } from '../../nodes/ResumeManagement/output/files.ts';
 
-const read = (header: string) => readDisposition({ 'content-disposition': header });
+const read = (header: string) => dispositionOf({ 'content-disposition': header });
 
 test.each([
 	// Chrome and Firefox accept an extended name in quotes.

@@ -1,4 +1,4 @@
-import { isText, locateFile, readMimeType } from '../../nodes/ResumeManagement/output/files.ts';
+import { isText, locateFile, mimeTypeOf } from '../../nodes/ResumeManagement/output/files.ts';
 import type { Failure } from '../../nodes/shared/failure.ts';
 
 /** Signs that a response is a file and not text, and the place of a file in a JSON body. */
@@ -10,7 +10,7 @@ test.each([
 	['', ''],
 	[`a/${'b'.repeat(1_000)}`, ''],
 ])('the media type of %j is %j', (header, type) => {
-	expect(readMimeType({ 'content-type': header })).toBe(type);
+	expect(mimeTypeOf({ 'content-type': header })).toBe(type);
 });
 
 const TEXT = ['text/csv', 'application/json', 'a/b+json', 'text/xml', 'application/html'];

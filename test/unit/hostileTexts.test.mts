@@ -1,8 +1,8 @@
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
 import {
 	locateFile,
-	readDisposition,
-	readMimeType,
+	dispositionOf,
+	mimeTypeOf,
 	safeFileName,
 } from '../../nodes/ResumeManagement/output/files.ts';
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
@@ -51,11 +51,11 @@ const spelled = (index: number) =>
 	[...'abcdefghijklmnop'].map((letter, bit) => letter + (index & (1 << bit) ? '_' : '')).join('');
 
 const functions: Record<string, Array<(text: string) => unknown>> = {
-	readMimeType: ['', 'a/'].flatMap((head) => [
-		(text: string) => readMimeType({ 'content-type': head + text }),
-		(text: string) => readMimeType({ 'content-type': `${head}${text};` }),
+	mimeTypeOf: ['', 'a/'].flatMap((head) => [
+		(text: string) => mimeTypeOf({ 'content-type': head + text }),
+		(text: string) => mimeTypeOf({ 'content-type': `${head}${text};` }),
 	]),
-	readDisposition: [
+	dispositionOf: [
 		'',
 		'attachment; ',
 		'attachment; filename=',
@@ -63,8 +63,8 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 		'a; filename*=',
 		..."attachment; filename*=UTF-8''|attachment; filename*=iso-8859-1''".split('|'),
 	].flatMap((head) => [
-		(text: string) => readDisposition({ 'content-disposition': head + text }),
-		(text: string) => readDisposition({ 'content-disposition': `${head}${text}"=a` }),
+		(text: string) => dispositionOf({ 'content-disposition': head + text }),
+		(text: string) => dispositionOf({ 'content-disposition': `${head}${text}"=a` }),
 	]),
 	safeFileName: ['', 'a', 'a.'].map((head) => (text) => safeFileName(`${head}${text}.pdf`)),
 	judge: [
@@ -80,7 +80,7 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 		]),
 		(text) => thrown(() => locateFile({ [text]: 'https://example.com', a: { [text]: 1 } }, '')),
 	],
-	parseJson: [parseJson],
+	parseJson: [parseJson, (text) => parseJson(`1.${text.slice(1, -1)}1`)],
 	hideSecrets: [(text) => hideSecrets({ [text]: [text] }, secrets)],
 	rejection: Object.entries(ways).flatMap(([way, { prove }]) => {
 		const genuine = prove(btoa(SECRET), '', 1);
@@ -112,7 +112,8 @@ function isSlow(prepare: (length: number) => () => unknown): boolean {
 
 test('quadratic time is noticed', () => {
 	const trimEnd = (length: number) => () => `${' '.repeat(length / 6)}!`.replace(/ +$/, '');
-	expect(isSlow(trimEnd)).toBe(true);
+	// A busy machine may slow down one of the two.
+	expect([1, 2, 3].some(() => isSlow(trimEnd))).toBe(true);
 });
 
 test.each(Object.entries(functions))('%s takes linear time', (_, calls) => {

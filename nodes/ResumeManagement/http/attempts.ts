@@ -7,38 +7,42 @@ import type { HttpRequest } from './send';
 const FIRST_PAUSE = 500;
 
 /** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
-const LONGEST_PAUSE = 60_000;
+export const LONGEST_PAUSE = 60_000;
 
-/** Repeats an attempt until it succeeds, must not be repeated, or was the last. @throws Failure of the last attempt */
+/**
+ * Repeats an attempt until it succeeds, must not be repeated, or was the last.
+ * @param earlier number of attempts before this one
+ * @throws Failure of the last attempt
+ */
 export async function withRetries<T>(
-	{ retries, write = false }: Pick<HttpRequest, 'retries' | 'write'>,
+	request: Pick<HttpRequest, 'retries' | 'write'>,
 	cancelled: AbortSignal | undefined,
 	attempt: () => Promise<T>,
+	earlier = 0,
 ): Promise<T> {
 	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });
-	for (let attempts = 0; ; attempts++) {
-		const [ended] = await Promise.allSettled([attempt()]);
-		if (ended.status === 'fulfilled') return ended.value;
-		const error: unknown = ended.reason;
+	return await attempt().catch(async (error: unknown) => {
 		const wait = error instanceof Failure ? (error.facts.retryAfter ?? 0) : 0;
-		if (!mayRepeat(error, write) || attempts >= retries || wait > LONGEST_PAUSE) throw error;
-		const longest = Math.min(FIRST_PAUSE * 2 ** attempts, LONGEST_PAUSE);
+		const isLast = earlier >= request.retries || wait > LONGEST_PAUSE;
+		if (isLast || !mayRepeat(error, request.write)) throw error;
+		const longest = Math.min(FIRST_PAUSE * 2 ** earlier, LONGEST_PAUSE);
 		await pause(Math.max(wait, Math.random() * longest), cancelled);
 		if (cancelled?.aborted) throw error;
-	}
+		return await withRetries(request, cancelled, attempt, earlier + 1);
+	});
 }
 
 /**
  * Decides whether the node sends the same request again by itself: the request may succeed then and, for a write, the
  * service provably did nothing, and nobody has to act first. Only this function decides it.
  */
-function mayRepeat(error: unknown, write: boolean): boolean {
+function mayRepeat(error: unknown, write = false): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
 	return !write || error.outcome === 'refused';
 }
 
 /** Returns the milliseconds that a Retry-After header asks for, in seconds or as a date (RFC 9110, §10.2.3). */
-export function readRetryAfter(headers: IDataObject): number | undefined {
+export function retryAfterOf(headers: IDataObject): number | undefined {
 	const value = String(headers['retry-after'] ?? '').trim();
 	if (value === '') return undefined;
 	const seconds = Number(value);

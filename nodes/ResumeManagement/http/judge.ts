@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId } from '../../shared/failure';
 import { isObject } from '../../shared/json';
-import { readRetryAfter } from './attempts';
+import { retryAfterOf } from './attempts';
 
 /** Body of a successful response: an envelope, or any JSON of an endpoint whose response the specification does not show. */
 export type JsonBody = IDataObject | IDataObject[];
@@ -79,17 +79,18 @@ const STOPPED_WAITING = [408, 499];
  */
 function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
 	if (isTruncated || (isObject(body) && hasStatus(body, 'success'))) return false;
+	// Only the specification's own spelling is a proof (§2).
 	if (statusCode === 200) return isObject(body) && body.status === 'error';
 	return statusCode >= 400 && statusCode < 500 && !STOPPED_WAITING.includes(statusCode);
 }
 
-function factsOf(response: ParsedResponse, refused: 'refused' | 'held' = 'refused') {
+function factsOf(response: ParsedResponse, ifRefused: 'refused' | 'held' = 'refused') {
 	const { statusCode: httpStatus, headers } = response;
 	return {
 		httpStatus,
 		transient: TRANSIENT.includes(httpStatus),
-		outcome: isRefusal(response) ? refused : ('unknown' as const),
-		retryAfter: readRetryAfter(headers),
+		outcome: isRefusal(response) ? ifRefused : ('unknown' as const),
+		retryAfter: retryAfterOf(headers),
 	};
 }
 

@@ -14,9 +14,8 @@ const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 	[NOT_SECURE, 'network.notSecure', false],
 	[/^(ECONNABORTED|ETIMEDOUT)$/, 'network.timeout', true],
 	[/^(HPE_|Z_)/, 'network.garbled', true],
-	[/^ERR_FR_TOO_MANY_REDIRECTS$/, 'file.redirects', false],
-	// A redirect to another address than http or https (follow-redirects/index.js).
-	[/^ERR_FR_REDIRECTION_FAILURE$/, 'file.badLink', false],
+	// Too many redirects, or one to another address than http or https (follow-redirects/index.js).
+	[/^ERR_FR_/, 'file.badLink', false],
 	[/^ERR_CANCELED$/, 'network.cancelled', false],
 	[/^/, 'network.lost', true],
 ];

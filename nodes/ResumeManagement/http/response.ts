@@ -3,16 +3,16 @@ import { sleep } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
 import { hideSecrets } from '../../shared/secrets';
-import { readRetryAfter, withRetries } from './attempts';
+import { retryAfterOf, withRetries } from './attempts';
 import { type JsonBody, judge, type ParsedResponse } from './judge';
 import { networkFailure } from './networkFailure';
 import { type HttpRequest, type HttpResponse, send, type Sender } from './send';
 
 /** Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it is parsed. */
-const LONGEST_BODY = 16 * 1024 * 1024;
+export const LONGEST_BODY = 16 * 1024 * 1024;
 
 /** Bytes, unpacked, that the node reads of an HTTP error's body: a run may hold one for each open request. */
-const LONGEST_ERROR = 64 * 1024;
+export const LONGEST_ERROR = 64 * 1024;
 
 /** A successful response. */
 export type JsonResponse = Pick<ParsedResponse, 'headers'> & { body: JsonBody };
@@ -92,7 +92,7 @@ async function readStart(
 			await sleep(0);
 		}
 	} catch (error) {
-		const retryAfter = readRetryAfter(headers);
+		const retryAfter = retryAfterOf(headers);
 		throw networkFailure(error, clock.signal, host).with({ retryAfter });
 	} finally {
 		clock.stop();

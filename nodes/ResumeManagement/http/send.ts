@@ -18,7 +18,7 @@ import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure'
  * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is five minutes (n8n-core's
  * routing-node.ts), which is long for a read. A payment may take longer than a read.
  */
-const TIMEOUTS = { read: 30_000, write: 120_000 };
+export const TIMEOUTS = { read: 30_000, write: 120_000 };
 
 /** Node's `Readable`, by way of n8n's types: nodes may not import `stream`. */
 export type Readable = Exclude<

@@ -9,7 +9,7 @@ import { Failure, toNodeApiError, toNodeError } from '../../shared/failure';
 import { EMAIL, GIVEN_NAMES, idNames, NAMES, shownNames } from '../../shared/names';
 import { ParameterReader } from '../../shared/parameters';
 import { requestJson } from '../http/response';
-import { resumeId } from '../operations/fields';
+import { resumePicker } from '../operations/fields';
 import { idOf, lookForList, stringsNamed } from '../output/lists';
 
 /** Name of a list to pick from. */
@@ -73,7 +73,7 @@ async function findOptions(
 function resumesPath(context: ILoadOptionsFunctions): string {
 	const userId = context.getCurrentNodeParameter('listUserId', { extractValue: true });
 	if (!userId) throw new Failure('picker.noUser');
-	return `/user/${new ParameterReader(resumeId, () => userId).id('listUserId')}/resumes`;
+	return `/user/${new ParameterReader(resumePicker, () => userId).id('listUserId')}/resumes`;
 }
 
 function toOption(record: unknown, list: PickerList): INodeListSearchItems[] {

@@ -2,7 +2,7 @@ import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
 /* Fields that several operations share. The file of an operation has its own fields. */
 
-/** An operation with this field has `usersList` too, for the mode By Email. */
+/** An operation with this field has `lookupOptions` too, for the mode By Email. */
 export const userId: INodeProperties = {
 	displayName: 'User',
 	name: 'userId',
@@ -61,7 +61,7 @@ const resume: INodeProperties = {
 	],
 };
 
-export const resumeId: INodeProperties[] = [
+export const resumePicker: INodeProperties[] = [
 	{ ...listUserId, displayOptions: { show: { '/resumeId.mode': ['list'] } } },
 	resume,
 ];
@@ -311,7 +311,7 @@ const pagination: INodeProperties = {
  * Settings of the list of users, for the mode By Email. They are always shown: if an expression gives the whole User, n8n
  * knows no mode and strips fields that are shown for one mode only. Then a user on a later page could be missed.
  */
-export const usersList: INodeProperties[] = [
+export const lookupOptions: INodeProperties[] = [
 	{
 		...pagination,
 		displayName: 'Users Pagination',

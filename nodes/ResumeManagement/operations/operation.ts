@@ -16,7 +16,7 @@ interface OperationParts {
 	description: string;
 	/** For assistants that build workflows. */
 	builderHint?: string;
-	/** Method and path as the partner API specification writes them (§4); `PLACES` has what replaces `:names`. */
+	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` has what replaces `:names`. */
 	method: IHttpRequestMethods;
 	path: string;
 	fields: INodeProperties[];
@@ -36,7 +36,7 @@ export interface WriteOperation extends OperationParts {
 	/** Name of the field with the most items that a run may have. */
 	maxItems?: string;
 	/** @throws Failure naming the field; nothing was sent then */
-	read(parameters: ParameterReader): WriteParts;
+	requestParts(parameters: ParameterReader): RequestParts;
 	/**
 	 * Returns why a response with the status "success" does not confirm the write; undefined if it does.
 	 * @param sent the request's body
@@ -44,8 +44,8 @@ export interface WriteOperation extends OperationParts {
 	whyUnconfirmed?(body: JsonBody, sent?: IDataObject): string | undefined;
 }
 
-/** Parts of a write that only its operation reads; `readWriteCall` reads all others. */
-interface WriteParts {
+/** Parts of a write that only its operation reads; `prepareWrite` reads all others. */
+interface RequestParts {
 	/** If the item chooses it. */
 	method?: IHttpRequestMethods;
 	/** Sent as JSON, also when empty. */

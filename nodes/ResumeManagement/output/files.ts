@@ -8,10 +8,10 @@ import { HIDDEN } from '../../shared/secrets';
 import type { JsonBody } from '../http/judge';
 
 /** Bytes that common file systems allow: NTFS counts characters, ext4 and APFS count bytes. */
-const MAX_BYTES = 255;
+export const LONGEST_NAME = 255;
 
 /** Characters. Normalizing and trimming 16 KB, which a header may have, can take a second. */
-const LONGEST = 2_048;
+const LONGEST_INPUT = 2_048;
 
 /**
  * Characters that Windows refuses or that are invisible: control characters, halves of surrogate pairs, line
@@ -25,15 +25,13 @@ const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 /** Returns a name that is no path and fits common file systems, with its extension; '' if nothing is left. */
 export function safeFileName(given: string): string {
 	const base = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1);
-	const name = trimmed(base.slice(-LONGEST).replace(UNSAFE, '').normalize('NFC'));
-	if (Buffer.byteLength(name) <= MAX_BYTES) return name;
+	const name = trimmed(base.slice(-LONGEST_INPUT).replace(UNSAFE, '').normalize('NFC'));
+	if (Buffer.byteLength(name) <= LONGEST_NAME) return name;
 	const extension = /\.\w{1,10}$/.exec(name)?.[0] ?? '';
-	const most = MAX_BYTES - Buffer.byteLength(extension);
-	let stem = '';
-	for (const character of name.slice(0, -extension.length || undefined)) {
-		if (Buffer.byteLength(stem + character) > most) break;
-		stem += character;
-	}
+	const most = LONGEST_NAME - Buffer.byteLength(extension);
+	const bytes = Buffer.from(name.slice(0, -extension.length || undefined)).subarray(0, most);
+	// Half a character at the end is left out.
+	const stem = new TextDecoder().decode(bytes, { stream: true });
 	return stem && trimmed(stem) + extension;
 }
 
@@ -48,7 +46,7 @@ const EXTENDED = /;\s*filename\*\s*=\s*"?utf-?8'[^']{0,40}'([^;"]*)/i;
  * Reads a Content-Disposition header (RFC 6266). The name is not safe yet. The extended name (RFC 8187) wins over the plain
  * one, whose quotes many senders leave out, also around a name with blanks.
  */
-export function readDisposition(headers: IDataObject): { isAttachment: boolean; fileName: string } {
+export function dispositionOf(headers: IDataObject): { isAttachment: boolean; fileName: string } {
 	const given = Buffer.from(String(headers['content-disposition'] ?? ''), 'latin1');
 	// Many senders write names in plain UTF-8, which Node.js reads as Latin-1.
 	const header = decodeText(given) ?? given.toString('latin1');
@@ -59,7 +57,7 @@ export function readDisposition(headers: IDataObject): { isAttachment: boolean; 
 }
 
 /** Returns the media type of a Content-Type header without its parameters; '' if there is none. */
-export function readMimeType(headers: IDataObject): string {
+export function mimeTypeOf(headers: IDataObject): string {
 	const [given] = String(headers['content-type'] ?? '').split(';', 1);
 	const type = given!.trim().toLowerCase();
 	// RFC 6838 allows 127 characters on each side of the slash.
@@ -78,7 +76,7 @@ export function isText(start: string, mimeType = ''): boolean {
 export type Located = { link: string } | { bytes: Buffer };
 
 /** Characters. A shorter text may be an ID, a hash or a token. */
-const SHORTEST_BASE64 = 200;
+export const SHORTEST_BASE64 = 200;
 
 /**
  * Finds the file in a JSON response: at File Path if it is set, else in the one property of the response or its `data`

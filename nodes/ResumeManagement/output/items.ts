@@ -37,3 +37,37 @@ function selectFields(value: IDataObject, paths: string[]): IDataObject {
 	// An assignment to the name `__proto__` would set the prototype.
 	return Object.fromEntries(entries) as IDataObject;
 }
+
+/**
+ * Joins the envelope's `data` and the properties beside it. A name that both have is that of the value in `data`, unless it
+ * is null. The other value is in `envelope`, because a property that the service adds (§9) must change no other one.
+ */
+export function simplified(body: IDataObject, data: IDataObject[string]): IDataObject {
+	const beside = { ...body };
+	delete beside.status;
+	delete beside.data;
+	if (data === undefined) return beside;
+	if (!isObject(data)) return { ...beside, data };
+	const own = Object.entries(data).filter(
+		([name, value]) => value !== null || !Object.hasOwn(beside, name),
+	);
+	const joined: IDataObject = { ...beside, ...Object.fromEntries(own) };
+	const replaced = Object.entries(beside).filter(
+		([name, value]) => value !== null && JSON.stringify(joined[name]) !== JSON.stringify(value),
+	);
+	if (replaced.length === 0) return joined;
+	if (Object.hasOwn(joined, 'envelope')) return { ...beside, data };
+	return { envelope: Object.fromEntries(replaced) as IDataObject, ...joined };
+}
+
+/** Returns the record with these times, which are in Unix seconds, as ISO 8601. */
+export function withIsoTimes(record: IDataObject, names: string[]): IDataObject {
+	const times = names.map((name) => [name, toIso(record[name])]).filter(([, iso]) => iso);
+	return times.length > 0 ? { ...record, ...(Object.fromEntries(times) as IDataObject) } : record;
+}
+
+/** Returns undefined if the value is not a valid time in seconds. */
+function toIso(seconds: unknown): string | undefined {
+	const date = new Date(typeof seconds === 'number' ? seconds * 1000 : NaN);
+	return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}

@@ -64,12 +64,13 @@ export function lookForList(
 	}
 	if (Array.isArray(body)) return { path: [], records: body };
 	const lists = [...listsIn(body, []), ...listsIn(body.data, ['data'])];
-	const isData = (list: FoundList) => list.path.length === 1 && list.path[0] === 'data';
+	const isInData = ({ path: [, inner] }: FoundList) => inner !== undefined;
+	const isData = (list: FoundList) => list.path[0] === 'data' && !isInData(list);
 	const named = lists.filter((list) => isData(list) || normalizeName(list.path.at(-1)!) === name);
 	// A named place holds something else: `null`, or an object without any list.
 	const hasOther =
 		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
-		(body.data !== undefined && !lists.some((list) => list.path.length === 2));
+		(body.data !== undefined && !lists.some(isInData));
 	const candidates = named.length > 0 || onlyByName || hasOther ? named : lists;
 	const [list, ...others] = candidates;
 	if (!list) return { problem: 'list.none' };
@@ -99,8 +100,14 @@ export interface Signs {
 	count: number;
 }
 
-/** Returns the signs outside of the records; in a record, the same names mean something else. */
-export function signsOf({ body, headers }: JsonResponse): Signs {
+/** The numbers of a response that has none. */
+export const NO_COUNTS = { pages: -1, total: -1, count: -1 };
+
+/**
+ * Returns the signs outside of the records; in a record, the same names mean something else.
+ * @param earlier numbers of the pages before; the larger ones count, as deletions move records onto pages already read
+ */
+export function signsOf({ body, headers }: JsonResponse, earlier = NO_COUNTS): Signs {
 	const bodies = isObject(body) ? [body, body.data] : [];
 	const places = [...bodies, ...bodies.flatMap((one) => valuesNamed(one, PAGE_PLACES))];
 	const valuesOf = (names: string[]) => places.flatMap((place) => valuesNamed(place, names));
@@ -111,9 +118,9 @@ export function signsOf({ body, headers }: JsonResponse): Signs {
 		link:
 			valuesOf(NEXT_LINKS).some(isYes) ||
 			/\brel\s*=\s*["']?[^"';,]*\bnext\b/i.test(String(headers.link ?? '')),
-		pages: largest(valuesOf(PAGE_COUNTS)),
-		total: largest([...valuesOf(TOTALS), headers['x-total-count']]),
-		count: largest(valuesOf(COUNTS)),
+		pages: largest([...valuesOf(PAGE_COUNTS), earlier.pages]),
+		total: largest([...valuesOf(TOTALS), headers['x-total-count'], earlier.total]),
+		count: largest([...valuesOf(COUNTS), earlier.count]),
 	};
 }
 
@@ -157,18 +164,15 @@ function idsOf(record: unknown, list: string): string[] {
 	return ids.length === values.length ? [...new Set(ids)] : [];
 }
 
-/** Returns the records without those that have the IDs and the content of an earlier one. */
+/** Returns the records without those that equal an earlier one, ID included. */
 export function withoutRepeats(records: unknown[], list: string): unknown[] {
-	const seen = new Map<string, Set<string>>();
+	const seen = new Set<string>();
 	return records.filter((record) => {
-		const ids = idsOf(record, list);
-		if (ids.length === 0) return true;
-		const key = JSON.stringify(ids);
+		if (idsOf(record, list).length === 0) return true;
 		const hash = hashOf(record);
-		const hashes = seen.get(key) ?? new Set<string>();
-		if (hashes.has(hash)) return false;
-		seen.set(key, hashes.add(hash));
-		return true;
+		const isNew = !seen.has(hash);
+		seen.add(hash);
+		return isNew;
 	});
 }
 

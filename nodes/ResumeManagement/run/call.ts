@@ -2,7 +2,7 @@ import type { IHttpRequestOptions, INode } from 'n8n-workflow';
 
 import type { Credential } from '../../shared/credential';
 import { Failure } from '../../shared/failure';
-import { ParameterReader, type ReadOptions } from '../../shared/parameters';
+import { ParameterReader, type EvaluateOptions } from '../../shared/parameters';
 import { decoded } from '../../shared/path';
 import {
 	type HttpRequest,
@@ -10,15 +10,22 @@ import {
 	refuseProxyElsewhere,
 	type Sender,
 } from '../http/send';
-import type { Operation, Purchase, WriteOperation } from '../operations/operation';
-import { FileOutput } from './file';
-import { ListOutput, readListPath, readPagination } from './list';
-import { RecordOutput } from './record';
+import type { Purchase, ReadOperation, WriteOperation } from '../operations/operation';
+import type { Claims } from './claims';
+import { FileKind } from './file';
+import type { Journal } from './journal';
+import { ListKind, listPathOf, paginationOf } from './list';
+import { RecordKind } from './record';
 import type { UserByEmail, Users } from './users';
 
-/** A run of the node: what its items share. */
-export interface Run<O extends Operation = Operation> {
-	operation: O;
+/** A run of the node: what its items share. Only a run of writes has a `journal`. */
+export type Run = ReadRun | WriteRun;
+
+export type ReadRun = RunParts & { operation: ReadOperation; journal?: undefined };
+
+export type WriteRun = RunParts & { operation: WriteOperation; journal: Journal; claims: Claims };
+
+export interface RunParts {
 	node: INode;
 	sender: Sender;
 	/** Failed items are returned as data, and the run continues. */
@@ -28,22 +35,23 @@ export interface Run<O extends Operation = Operation> {
 	/** Shows a message above the output in n8n's editor, once for all items. */
 	hint(message: string): void;
 	/** n8n's `getNodeParameter`. */
-	readParameter(name: string, index: number, fallback?: unknown, options?: ReadOptions): unknown;
+	readParameter(
+		name: string,
+		index: number,
+		fallback?: unknown,
+		options?: EvaluateOptions,
+	): unknown;
 }
 
-export function isWriteRun(run: Run): run is Run<WriteOperation> {
-	return run.operation.write === true;
-}
-
-/** An item's request, and what its response is. Every expression has been evaluated. */
+/** An item's request, and the kind of its response. Every expression has been evaluated. */
 export interface ReadCall {
 	request: HttpRequest;
-	output: RecordOutput | ListOutput | FileOutput;
+	kind: RecordKind | ListKind | FileKind;
 }
 
 export interface WriteCall {
 	request: HttpRequest;
-	output: RecordOutput;
+	kind: RecordKind;
 	/** Return what would be sent instead of sending it. */
 	preview: boolean;
 	purchase?: Purchase;
@@ -51,7 +59,7 @@ export interface WriteCall {
 	sendOnceKey?: string;
 }
 
-const OUTPUTS = { record: RecordOutput, list: ListOutput, file: FileOutput };
+const KINDS = { record: RecordKind, list: ListKind, file: FileKind };
 
 /** Retries of a write that provably did not happen. */
 const WRITE_RETRIES = 2;
@@ -66,66 +74,61 @@ export function parametersOf({ operation, readParameter }: Run, index: number): 
  * Reads and checks an item's parameters and credential, and finds the user of an email address.
  * @throws Failure, or n8n's error for an expression; the item's own request was not sent then
  */
-export async function readCall(run: Run, index: number): Promise<ReadCall> {
+export async function prepareRead(run: ReadRun, index: number): Promise<ReadCall> {
 	const { operation } = run;
 	const parameters = parametersOf(run, index);
-	const place = readPlace(parameters, operation);
-	const query = parameters.query();
-	const output = new OUTPUTS[operation.write ? 'record' : operation.returns](parameters, operation);
-	const retries = parameters.count('options.retries');
-	const request = { method: operation.method, query, retries };
-	return { output, request: await complete(run, index, place, request) };
+	const kind = new KINDS[operation.returns](parameters, operation);
+	const parts = { method: operation.method, retries: parameters.count('options.retries') };
+	return { kind, request: await toRequest(run, index, parameters, parts) };
 }
 
-/** As {@link readCall}, for a write. */
-export async function readWriteCall(run: Run<WriteOperation>, index: number): Promise<WriteCall> {
+/** As {@link prepareRead}, for a write. */
+export async function prepareWrite(run: WriteRun, index: number): Promise<WriteCall> {
 	const { operation } = run;
 	const parameters = parametersOf(run, index);
-	const place = readPlace(parameters, operation);
-	const query = parameters.query();
-	const { method = operation.method, body, preview = false, purchase } = operation.read(parameters);
+	const own = operation.requestParts(parameters);
+	const { method = operation.method, body, preview = false, purchase } = own;
 	const sendOnceKey = parameters.sendOnceKey();
-	const output = new RecordOutput(parameters, operation);
-	const parts = { method, query, body, write: true, retries: WRITE_RETRIES };
-	const request = await complete(run, index, place, parts);
-	return { request, output, preview, purchase, sendOnceKey };
+	const kind = new RecordKind(parameters, operation);
+	const parts = { method, body, write: true, retries: WRITE_RETRIES };
+	const request = await toRequest(run, index, parameters, parts);
+	return { request, kind, preview, purchase, sendOnceKey };
 }
 
 /** The value for the `:name` in a path of the specification (§4): percent-encoded, or a user to look up. */
-type Place = string | UserByEmail | undefined;
+type PathValue = string | UserByEmail;
 
-function readPlace(parameters: ParameterReader, { path }: Operation): Place {
-	const [, name] = /:(\w+)/.exec(path) ?? [];
-	return name && PLACES[name]!(parameters);
-}
-
-const PLACES: Record<string, (parameters: ParameterReader) => Place> = {
+const PATH_VALUES: Record<string, (parameters: ParameterReader) => PathValue> = {
 	userID: (parameters) => {
 		const user = parameters.idOrEmail('userId');
 		if (typeof user === 'string') return user;
 		return {
 			...user,
-			path: readListPath(parameters, 'options.usersPath'),
-			pagination: readPagination(parameters, 'options.usersPagination'),
+			path: listPathOf(parameters, 'options.usersPath'),
+			pagination: paginationOf(parameters, 'options.usersPagination'),
 		};
 	},
 	resumeID: (parameters) => parameters.id('resumeId'),
 	path: (parameters) => parameters.path('path'),
 };
 
-/** Adds the Request Options, the credential and the path to an item's request. */
-async function complete(
+/** Adds path, query, Request Options and credential to the parts of an item's request. */
+async function toRequest(
 	{ operation, credentials, users, readParameter }: Run,
 	index: number,
-	place: Place,
-	parts: Pick<HttpRequest, 'method' | 'query' | 'body' | 'write' | 'retries'>,
+	parameters: ParameterReader,
+	parts: Pick<HttpRequest, 'method' | 'body' | 'write' | 'retries'>,
 ): Promise<HttpRequest> {
+	const [, name] = /:(\w+)/.exec(operation.path) ?? [];
+	const pathValue = name && PATH_VALUES[name]!(parameters);
+	const query = parameters.query();
 	const http = toHttpSettings(readParameter('requestOptions', index, {}) as RequestOptions);
 	const credential = await credentials.read(index);
 	refuseProxyElsewhere(credential.baseUrl, http);
 	const common = { ...parts, credential, http };
-	const value = typeof place === 'object' ? await users.findId(place, common) : (place ?? '');
-	return { ...common, path: operation.path.replace(/:\w+/, () => value) };
+	const isUser = typeof pathValue === 'object';
+	const value = isUser ? await users.findId(pathValue, common) : (pathValue ?? '');
+	return { ...common, query, path: operation.path.replace(/:\w+/, () => value) };
 }
 
 /** n8n's own Request Options (n8n-core/src/nodes-loader/constants.ts). Times are in milliseconds. */
@@ -153,8 +156,8 @@ function toHttpSettings(options: RequestOptions): HttpSettings {
 function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
 	const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
 	const [username, password] = [url?.username, url?.password].map((text) => decoded(text ?? ''));
-	const isUsable = username !== undefined && password !== undefined;
-	if (!url || !/^https?:$/.test(url.protocol) || !isUsable) {
+	const isHttp = url !== undefined && /^https?:$/.test(url.protocol);
+	if (!isHttp || username === undefined || password === undefined) {
 		throw new Failure('parameter.proxy', {}, { isSetting: true });
 	}
 	const { protocol, hostname, port } = url;

@@ -5,7 +5,7 @@ import { Failure } from '../../shared/failure';
 import { pause } from '../http/attempts';
 
 /** Milliseconds. All items of a run together wait no longer for other executions that have claimed their keys. */
-const LONGEST_WAIT = 10_000;
+export const LONGEST_WAIT = 10_000;
 
 /** Milliseconds between two checks of a claim. */
 const CHECK_INTERVAL = 250;
@@ -69,7 +69,8 @@ export class Claims {
 	 */
 	private async claim(claim: string, success: string): Promise<boolean> {
 		await this.checkRows();
-		for (let refusals = 0; ;) {
+		let refusals = 0;
+		for (;;) {
 			if (await this.has(success)) return false;
 			if (await this.has(claim)) {
 				this.waitsUntil ??= Date.now() + LONGEST_WAIT;
@@ -79,7 +80,8 @@ export class Claims {
 				// If another execution inserts the row first, the database refuses this insertion.
 				if (await this.insert(claim).catch(() => false)) return true;
 				// A database that is full or read-only refuses each insertion, and so does n8n for a workflow that is not saved.
-				if (!(await this.has(claim)) && ++refusals >= MOST_REFUSALS) throw notClaimed();
+				if (!(await this.has(claim))) refusals++;
+				if (refusals >= MOST_REFUSALS) throw notClaimed();
 			}
 			await pause(CHECK_INTERVAL, this.cancelled);
 		}

@@ -9,24 +9,26 @@ import { identityOfWrite, isTool } from '../../shared/engine';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import type { Operation } from '../operations/operation';
 import {
-	isWriteRun,
 	parametersOf,
-	readCall,
+	prepareRead,
+	type ReadRun,
 	type RequestOptions,
 	type Run,
+	type RunParts,
 	type WriteCall,
+	type WriteRun,
 } from './call';
+import { Claims } from './claims';
 import { type StartLimits, startInOrder } from './inOrder';
+import { journalOf } from './journal';
 import { Users } from './users';
 import {
-	readAhead,
+	prepareAll,
 	refuseErrorOutput,
 	refuseTooMany,
 	retryHint,
-	startWrites,
 	withProgress,
 	writeItem,
-	type WriteRun,
 } from './writes';
 
 /** Items by the index of the item that they come from. */
@@ -36,7 +38,7 @@ type Results = Map<number, INodeExecutionData[]>;
  * Runs the operation for all items, in place of n8n's own loop over declarative nodes. That loop starts all items at once,
  * and evaluates each parameter twice (n8n-core/src/execution-engine/routing-node.ts).
  * @returns one output; n8n moves the items with an `error` to the error output if there is one
- * @throws NodeApiError or NodeOperationError, only under On Error = Stop
+ * @throws NodeApiError or NodeOperationError, under On Error = Stop or if the run is refused: see {@link refuseErrorOutput}
  */
 export async function runItems(
 	this: IExecuteFunctions,
@@ -51,16 +53,15 @@ export async function runItems(
 		hint: (message) => void hints.add(message),
 		readParameter: (...values) => this.getNodeParameter(...values),
 	});
-	const writes = isWriteRun(run) ? startWrites(run, this) : undefined;
-	if (writes) refuseErrorOutput(writes);
+	if (run.journal) refuseErrorOutput(run);
 	const indexes = [...this.getInputData().keys()];
 	const results: Results = new Map();
 	try {
-		if (writes) await writeAll(writes, indexes, results);
+		if (run.journal) await writeAll(run, indexes, results);
 		else await readAll(run, indexes, results);
 	} catch (error) {
 		if (!run.continues) {
-			throw writes ? withProgress(writes, error, indexes) : toNodeError(node, error);
+			throw run.journal ? withProgress(run, error, indexes) : toNodeError(node, error);
 		}
 		// The error concerns each item without a result. If the node threw under On Error = Continue, n8n would pass on
 		// its input items as if they had succeeded.
@@ -98,37 +99,42 @@ export async function runSingleItem(
 		continues,
 		credentials: { read: async () => await readCredential(this) },
 		hint: () => {},
-		readParameter: (name, _, ...values) => this.getNodeParameter(name, ...values),
+		// This context is of one item, so that its method takes no index.
+		readParameter: (name, _index, ...values) => this.getNodeParameter(name, ...values),
 	});
-	return await runItem(run, index, async () => {
-		if (!isWriteRun(run)) return await readItem(run, index);
-		const writes = startWrites(run, this);
-		return await writeItem(writes, index, writes.journal.writeOf(identityOfWrite(this)));
-	});
+	return await runItem(run, index, async () =>
+		run.journal
+			? await writeItem(run, index, run.journal.writeOf(identityOfWrite(this)))
+			: await readItem(run, index),
+	);
 }
 
 /** @param settings the differences of {@link runItems} and {@link runSingleItem} */
 function startRun(
 	context: IExecuteFunctions | IExecutePaginationFunctions,
 	operation: Operation,
-	settings: Pick<Run, 'continues' | 'credentials' | 'hint' | 'readParameter'>,
+	settings: Pick<RunParts, 'continues' | 'credentials' | 'hint' | 'readParameter'>,
 ): Run {
-	const sender = { context, cancelled: context.getExecutionCancelSignal() };
+	const cancelled = context.getExecutionCancelSignal();
+	const sender = { context, cancelled };
 	const users = new Users(sender, settings.hint);
-	return { ...settings, operation, node: context.getNode(), sender, users };
+	const parts = { ...settings, node: context.getNode(), sender, users };
+	if (!operation.write) return { ...parts, operation };
+	const claims = new Claims(context, settings.hint, cancelled);
+	return { ...parts, operation, journal: journalOf(context), claims };
 }
 
 /** Runs reads side by side. */
-async function readAll(run: Run, indexes: number[], results: Results): Promise<void> {
+async function readAll(run: ReadRun, indexes: number[], results: Results): Promise<void> {
 	const limit = parametersOf(run, 0).count('options.maxParallelRequests');
 	await startInOrder(indexes, { ...startLimits(run), limit }, async (index) => {
 		results.set(index, await runItem(run, index, async () => await readItem(run, index)));
 	});
 }
 
-async function readItem(run: Run, index: number): Promise<INodeExecutionData[]> {
-	const { output, request } = await readCall(run, index);
-	return await output.request(run.sender, request, run.hint);
+async function readItem(run: ReadRun, index: number): Promise<INodeExecutionData[]> {
+	const { kind, request } = await prepareRead(run, index);
+	return await kind.requestItems(run.sender, request, run.hint);
 }
 
 /** Runs writes one after the other. */
@@ -136,8 +142,8 @@ async function writeAll(run: WriteRun, indexes: number[], results: Results): Pro
 	const calls = new Map<number, WriteCall>();
 	const add = async (index: number) => {
 		const write = run.journal.writeOf(index);
-		const give = async () => await writeItem(run, index, write, calls.get(index));
-		results.set(index, await runItem(run, index, give));
+		const send = async () => await writeItem(run, index, write, calls.get(index));
+		results.set(index, await runItem(run, index, send));
 	};
 	// The results of an earlier attempt come first, before anything can fail in this attempt.
 	for (const index of indexes) if (run.journal.writeOf(index).isFinal) await add(index);
@@ -145,21 +151,21 @@ async function writeAll(run: WriteRun, indexes: number[], results: Results): Pro
 	if (run.node.retryOnFail) run.hint(retryHint(run));
 	refuseTooMany(run, indexes);
 	const limits = { ...startLimits(run), limit: 1 };
-	if (!run.continues) await readAhead(run, remaining, calls);
+	if (!run.continues) await prepareAll(run, remaining, calls);
 	await startInOrder(remaining, limits, add);
 }
 
 /**
- * Pairs the items that an item gives with it, or returns a failed item.
+ * Requests the output of an item, and pairs it with the item; or returns a failed item.
  * @throws NodeApiError or NodeOperationError if a failed item stops the run
  */
 async function runItem(
 	run: Run,
 	index: number,
-	give: () => Promise<INodeExecutionData[]>,
+	request: () => Promise<INodeExecutionData[]>,
 ): Promise<INodeExecutionData[]> {
 	try {
-		return (await give()).map((item) => ({ ...item, pairedItem: { item: index } }));
+		return (await request()).map((item) => ({ ...item, pairedItem: { item: index } }));
 	} catch (error) {
 		if (!run.continues) throw toNodeError(run.node, error, index);
 		return [failedItem(error, index)];

@@ -4,7 +4,7 @@ import { Failure, isErrorOfN8n } from '../../shared/failure';
 import { decodeText, parseJson } from '../../shared/json';
 import type { ParameterReader } from '../../shared/parameters';
 import { HIDDEN, hideSecrets, holdsSecret, type Secrets } from '../../shared/secrets';
-import { readRetryAfter, withRetries } from '../http/attempts';
+import { retryAfterOf, withRetries } from '../http/attempts';
 import { type JsonBody, judge, reportsError, TRANSIENT } from '../http/judge';
 import { networkFailure, SERVICE } from '../http/networkFailure';
 import { readJson, readWhole } from '../http/response';
@@ -18,13 +18,13 @@ import {
 	send,
 	type Sender,
 } from '../http/send';
-import { isText, locateFile, readDisposition, readMimeType, safeFileName } from '../output/files';
+import { isText, locateFile, dispositionOf, mimeTypeOf, safeFileName } from '../output/files';
 
 /**
  * The kind of a response that is a file: the response's own bytes, the target of a redirect or a link, or base64 in JSON.
- * The specification does not show which of them the service sends (§4.2).
+ * The specification does not show which of them the service sends (§4.2). The constructor and `requestItems` throw Failures.
  */
-export class FileOutput {
+export class FileKind {
 	/** Binary field of the item. */
 	private readonly field: string;
 
@@ -34,15 +34,14 @@ export class FileOutput {
 	/** Dotted path of the file in a JSON response; '' to find it. */
 	private readonly filePath: string;
 
-	/** @throws Failure */
 	constructor(parameters: ParameterReader) {
 		this.field = parameters.text('binaryPropertyName');
 		this.fileName = parameters.optionalText('options.fileName');
 		this.filePath = parameters.optionalText('options.filePath');
 	}
 
-	/** Streams the file into n8n's binary store. n8n shows only the item's `json` to an AI agent. @throws Failure */
-	async request(sender: Sender, request: HttpRequest): Promise<INodeExecutionData[]> {
+	/** Streams the file into n8n's binary store. n8n shows only the item's `json` to an AI agent. */
+	async requestItems(sender: Sender, request: HttpRequest): Promise<INodeExecutionData[]> {
 		return await withRetries(request, sender.cancelled, async () => {
 			const { file, headers, response } = await this.find(sender, request);
 			const binary = await store(sender, file, headers, this.fileName, response);
@@ -60,10 +59,10 @@ export class FileOutput {
 			const link = toAddress(String(headers.location), secrets, url);
 			return await openLink(await requestLink(sender, request, link), false);
 		}
-		const mayBeText = this.filePath === '' && readDisposition(headers).isAttachment;
+		const mayBeText = this.filePath === '' && dispositionOf(headers).isAttachment;
 		const opened = await open(response, mayBeText);
 		if ('file' in opened) return { ...opened, headers, response };
-		const located = locateFile(await readEnvelope(opened.text), this.filePath);
+		const located = locateFile(await readEnvelope(opened.notFile), this.filePath);
 		if ('bytes' in located) return { file: located.bytes, headers: {}, response };
 		const link = toAddress(located.link, secrets);
 		// The user's File Path leads to the link, so that text behind it is meant.
@@ -92,10 +91,10 @@ async function readEnvelope(response: HttpResponse): Promise<JsonBody> {
 /** Opens the response of a file's host. */
 async function openLink(response: HttpResponse, mayBeText: boolean): Promise<FoundFile> {
 	const { statusCode: status, headers, host } = response;
-	const opened = await open(response, mayBeText || readDisposition(headers).isAttachment);
+	const opened = await open(response, mayBeText || dispositionOf(headers).isAttachment);
 	if ('file' in opened) return { ...opened, headers, response };
 	discard(response);
-	const retryAfter = readRetryAfter(headers);
+	const retryAfter = retryAfterOf(headers);
 	const facts = { httpStatus: status, transient: TRANSIENT.includes(status), retryAfter };
 	throw new Failure(status === 200 ? 'file.isText' : 'file.notSent', { ...host, status }, facts);
 }
@@ -123,18 +122,18 @@ const LONGEST_BLANK = 4_096;
 async function open(
 	response: HttpResponse,
 	mayBeText: boolean,
-): Promise<{ file: Readable | Buffer } | { text: HttpResponse }> {
+): Promise<{ file: Readable | Buffer } | { notFile: HttpResponse }> {
 	const { statusCode, headers, body } = response;
-	if (statusCode !== 200) return { text: response };
+	if (statusCode !== 200) return { notFile: response };
 	const { start, whole } = await peek(response);
-	const text = { ...response, body: whole };
-	if (!isText(start, readMimeType(headers))) return { file: whole };
-	if (!mayBeText) return { text };
-	const bytes = await readWhole(text);
+	const unread = { ...response, body: whole };
+	if (!isText(start, mimeTypeOf(headers))) return { file: whole };
+	if (!mayBeText) return { notFile: unread };
+	const bytes = await readWhole(unread);
 	const parsed = parseJson(decodeText(bytes, headers['content-type']) ?? '');
 	const isError = parsed !== undefined && reportsError(parsed.value);
 	if (start !== '' && !isError) return { file: bytes };
-	return { text: { ...text, body: toStream([bytes], body) } };
+	return { notFile: { ...unread, body: toStream([bytes], body) } };
 }
 
 /** Returns the start of a body as text without blanks before it, and a stream of the whole body. */
@@ -199,8 +198,8 @@ async function store(
 	if (isBuffer && holdsSecret(file, secrets)) throw new Failure('file.holdsSecret');
 	// Secrets are hidden twice: a name may hold another one once its unsafe characters are removed.
 	const hide = (text: string) => hideSecrets(text, secrets);
-	const name = hide(safeFileName(hide(readDisposition(headers).fileName)));
-	const type = hide(readMimeType(hideSecrets(headers, secrets)));
+	const name = hide(safeFileName(hide(dispositionOf(headers).fileName)));
+	const type = hide(mimeTypeOf(hideSecrets(headers, secrets)));
 	let lost: unknown;
 	if (!isBuffer) file.once('error', (error) => (lost = error));
 	try {

@@ -1,12 +1,13 @@
 import { identityOfRun } from '../../shared/engine';
 import { Failure, type Outcome } from '../../shared/failure';
 import type { JsonBody } from '../http/judge';
-import type { RecordOutput } from './record';
+import type { RecordKind } from './record';
 
-/** The body of a response that confirms a write, or of a report on a write that was not sent, and what becomes of it. */
+/** The body of a response that confirms a write, or of a report on a write that was not sent. */
 export interface WriteResult {
 	body: JsonBody;
-	output: Pick<RecordOutput, 'toItem'>;
+	/** Makes the item. It is kept with the body: a retry does not read the parameters of an applied write again. */
+	kind: Pick<RecordKind, 'itemOf'>;
 }
 
 /**

@@ -14,6 +14,7 @@ import {
 	isMore,
 	type ListPlace,
 	lookForList,
+	NO_COUNTS,
 	type PageMode,
 	Records,
 	type Signs,
@@ -57,8 +58,8 @@ interface List {
 	hint?: string;
 }
 
-/** The kind of a response that is a list of records. */
-export class ListOutput {
+/** The kind of a response that is a list of records. The constructor and `requestItems` throw Failures. */
+export class ListKind {
 	private readonly simplify: boolean;
 
 	/** Dotted paths of the properties to return of each record; none to return all. */
@@ -66,7 +67,6 @@ export class ListOutput {
 
 	private readonly settings: ListSettings;
 
-	/** @throws Failure */
 	constructor(parameters: ParameterReader, { path }: Operation) {
 		this.simplify = parameters.flag('simplify');
 		this.fields = parameters.paths('options.fieldsToReturn');
@@ -74,19 +74,18 @@ export class ListOutput {
 			name: path.split('/').at(-1)!,
 			options: { path: 'Items Path', pagination: 'Pagination' },
 			limit: parameters.flag('returnAll') ? Infinity : parameters.count('limit'),
-			path: readListPath(parameters, 'options.itemsPath'),
-			pagination: readPagination(parameters, 'options.pagination'),
+			path: listPathOf(parameters, 'options.itemsPath'),
+			pagination: paginationOf(parameters, 'options.pagination'),
 			needsList: this.simplify,
 		};
 	}
 
-	/** @throws Failure */
-	async request(
+	async requestItems(
 		sender: Sender,
 		request: HttpRequest,
 		hint: (message: string) => void,
 	): Promise<INodeExecutionData[]> {
-		const list = await readList(sender, request, this.settings);
+		const list = await requestList(sender, request, this.settings);
 		if (list.hint) hint(list.hint);
 		const values = this.simplify ? list.records.slice(0, this.settings.limit) : list.bodies;
 		return values.map((value) => toItem(value, this.fields));
@@ -94,13 +93,13 @@ export class ListOutput {
 }
 
 /** Reads the option for a list's path; undefined if the user has left it empty. */
-export function readListPath(parameters: ParameterReader, option: string): string[] | undefined {
+export function listPathOf(parameters: ParameterReader, option: string): string[] | undefined {
 	const path = parameters.optionalText(option);
 	return path === '' ? undefined : path.split('.');
 }
 
 /** Reads the option for a list's pages; undefined if the user has not added it. */
-export function readPagination(parameters: ParameterReader, name: string): Pagination | undefined {
+export function paginationOf(parameters: ParameterReader, name: string): Pagination | undefined {
 	const option = `${name}.pagination`;
 	if (!parameters.has(option)) return undefined;
 	const mode = parameters.choice<PageMode>(`${option}.mode`);
@@ -120,13 +119,13 @@ export function readPagination(parameters: ParameterReader, name: string): Pagin
  * Reads a list from one response or, with Pagination, page by page.
  * @throws Failure, also if all records are wanted and the service says that there are more
  */
-export async function readList(
+export async function requestList(
 	sender: Sender,
 	request: HttpRequest,
 	settings: ListSettings,
 ): Promise<List> {
 	const { pagination, options, needsList, name } = settings;
-	if (pagination) return await readPages(sender, request, settings, pagination);
+	if (pagination) return await requestPages(sender, request, settings, pagination);
 	const response = await requestJson(sender, request);
 	const { body } = response;
 	const found = needsList ? findList(body, settings, options.path) : lookForList(body, settings);
@@ -157,7 +156,7 @@ function checkEnd(
  * Reads pages until Limit is reached, a page is empty, a response has no cursor, or the service says that there are no
  * more. A short page does not end the list: services leave out records that an account may not see.
  */
-async function readPages(
+async function requestPages(
 	sender: Sender,
 	request: HttpRequest,
 	settings: ListSettings,
@@ -170,8 +169,7 @@ async function readPages(
 	const positions = new Set<Position>();
 	let position = start;
 	let { path } = settings;
-	// Keep the largest numbers: deletions move later records onto pages already read.
-	let counts = NO_COUNTS;
+	let signs: Signs | undefined;
 	for (let page = 1; page <= maxPages; page++) {
 		const query = {
 			...request.query,
@@ -194,29 +192,20 @@ async function readPages(
 		const count = list.records.length;
 		if (count >= settings.limit) return list;
 
-		// Numbers of records and pages count those before the first page that is read, too.
-		const signs = signsOf(response);
-		if (isFromStart) counts = largestOf(counts, signs);
-		// On the first page, a total may be the number of records on this page.
-		const isLast = signs.flag === undefined ? page > 1 && count === counts.total : !signs.flag;
-		if (isLast || isRepeated || position === undefined) {
-			const known = { ...signs, ...counts };
-			const hint = page === 1 && hasNews ? cursorHint(pagination, body, known) : undefined;
-			const read = { records: count, pages: page };
-			return checkEnd({ ...list, hint }, known, settings, read);
+		// Numbers of records and pages include those before the first page that is read.
+		signs = { ...signsOf(response, signs), ...(!isFromStart && NO_COUNTS) };
+		const read = { records: count, pages: page };
+		if (isLastPage(signs, read) || isRepeated || position === undefined) {
+			const hint = page === 1 && hasNews ? cursorHint(pagination, body, signs) : undefined;
+			return checkEnd({ ...list, hint }, signs, settings, read);
 		}
 	}
 	throw new Failure('list.tooManyPages', { pages: maxPages });
 }
 
-const NO_COUNTS = { total: -1, count: -1, pages: -1 };
-
-function largestOf(one: typeof NO_COUNTS, other: typeof NO_COUNTS): typeof NO_COUNTS {
-	return {
-		total: Math.max(one.total, other.total),
-		count: Math.max(one.count, other.count),
-		pages: Math.max(one.pages, other.pages),
-	};
+/** Checks whether the service says that a page is the last. The total on the first page may be that of this page alone. */
+function isLastPage({ flag, total }: Signs, read: { records: number; pages: number }): boolean {
+	return flag === undefined ? read.pages > 1 && read.records === total : !flag;
 }
 
 /** Returns the position of the next page; undefined if there is none. */

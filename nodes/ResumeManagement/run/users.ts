@@ -4,7 +4,7 @@ import { normalizeEmail } from '../../shared/parameters';
 import { toSegment } from '../../shared/path';
 import type { HttpRequest, Sender } from '../http/send';
 import { idOf, stringsNamed } from '../output/lists';
-import { type ListSettings, readList } from './list';
+import { type ListSettings, requestList } from './list';
 
 /** A user to look up by email address, and settings for reading the list of users. */
 export interface UserByEmail extends Pick<ListSettings, 'path' | 'pagination'> {
@@ -19,7 +19,7 @@ interface Directory {
 }
 
 /** Settings of the item for each of its requests. */
-type Settings = Pick<HttpRequest, 'credential' | 'retries' | 'http'>;
+type RequestSettings = Pick<HttpRequest, 'credential' | 'retries' | 'http'>;
 
 /** Finds users by their email addresses. The service has no operation for that, so the list of users is read. */
 export class Users {
@@ -32,31 +32,41 @@ export class Users {
 	) {}
 
 	/** @returns the user's ID, percent-encoded @throws Failure; only the list was requested then */
-	async findId(user: UserByEmail, { credential, retries, http }: Settings): Promise<string> {
+	async findId(user: UserByEmail, { credential, retries, http }: RequestSettings): Promise<string> {
 		const { email, path, pagination } = user;
 		const key = JSON.stringify([credential.decrypted.data, path, pagination, retries, http]);
-		const directory = this.directories.get(key) ?? this.read(user, { credential, retries, http });
+		const directory =
+			this.directories.get(key) ?? this.request(user, { credential, retries, http });
 		this.directories.set(key, directory);
 		return onlyId(await directory, normalizeEmail(email));
 	}
 
-	private async read({ path, pagination }: UserByEmail, settings: Settings): Promise<Directory> {
+	private async request(
+		{ path, pagination }: UserByEmail,
+		settings: RequestSettings,
+	): Promise<Directory> {
 		// The specification's §4.2.
 		const request = { method: 'GET', path: '/users', ...settings } as const;
 		const place = { ...LIST, path, pagination };
-		const { records, hint } = await readList(this.sender, request, place).catch((error: unknown) =>
-			Promise.reject(error instanceof Failure ? listFailure(error) : error),
-		);
-		if (hint) this.hint(hint);
-		const ids: Directory['ids'] = new Map();
-		for (const user of records) {
-			const id = idOf(user, LIST.name);
-			for (const email of stringsNamed(user, EMAIL).map(normalizeEmail)) {
-				ids.set(email, (ids.get(email) ?? new Set()).add(id));
-			}
+		try {
+			const { records, hint } = await requestList(this.sender, request, place);
+			if (hint) this.hint(hint);
+			return directoryOf(records);
+		} catch (error) {
+			throw error instanceof Failure ? listFailure(error) : error;
 		}
-		return { userCount: records.length, ids };
 	}
+}
+
+function directoryOf(users: unknown[]): Directory {
+	const ids: Directory['ids'] = new Map();
+	for (const user of users) {
+		const id = idOf(user, LIST.name);
+		for (const email of stringsNamed(user, EMAIL).map(normalizeEmail)) {
+			ids.set(email, (ids.get(email) ?? new Set()).add(id));
+		}
+	}
+	return { userCount: users.length, ids };
 }
 
 /** Settings for reading the list of users. */

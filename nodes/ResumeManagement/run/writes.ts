@@ -5,7 +5,7 @@ import {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import { type ClaimContext, isTool } from '../../shared/engine';
+import { isTool } from '../../shared/engine';
 import { Failure, toNodeError } from '../../shared/failure';
 import { shownNames } from '../../shared/names';
 import { hideSecrets } from '../../shared/secrets';
@@ -13,19 +13,8 @@ import { type JsonBody, whyNoSuccess } from '../http/judge';
 import { requestJson } from '../http/response';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../output/items';
-import { parametersOf, readWriteCall, type Run, type WriteCall } from './call';
-import { Claims } from './claims';
-import { type Journal, journalOf, type Write, type WriteResult } from './journal';
-
-export interface WriteRun extends Run<WriteOperation> {
-	journal: Journal;
-	claims: Claims;
-}
-
-export function startWrites(run: Run<WriteOperation>, context: ClaimContext): WriteRun {
-	const claims = new Claims(context, run.hint, run.sender.cancelled);
-	return { ...run, journal: journalOf(context), claims };
-}
+import { parametersOf, prepareWrite, type WriteCall, type WriteRun } from './call';
+import type { Write, WriteResult } from './journal';
 
 /**
  * Sends the write of an item, or returns its result of an earlier attempt.
@@ -40,16 +29,16 @@ export async function writeItem(
 ): Promise<INodeExecutionData[]> {
 	// Each call of a tool is a task of its own: its failure stops no other call.
 	const stops = !run.continues && !isTool(run.node);
-	const { body, output } = await run.journal.enqueue(write, stops, async () => {
+	const { body, kind } = await run.journal.enqueue(write, stops, async () => {
 		if (write.isFinal) return write.result();
-		return await perform(run, call ?? (await readWrite(run, index)), write);
+		return await perform(run, call ?? (await prepare(run, index)), write);
 	});
-	return [output.toItem(body)];
+	return [kind.itemOf(body)];
 }
 
 /** Performs a write: at most once, and with the same key at most once in all executions. @throws Failure */
 async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<WriteResult> {
-	const { request, output, sendOnceKey } = call;
+	const { request, kind, sendOnceKey } = call;
 	const { method, path, query, body, credential } = request;
 	if (call.preview) {
 		// An item that could not be sent fails in a preview, too.
@@ -58,7 +47,7 @@ async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<Wr
 		return report(hideSecrets(preview, credential.secrets));
 	}
 	return await write.send(async () => {
-		const send = async () => ({ output, body: await requestConfirmed(run, call) });
+		const send = async () => ({ kind, body: await requestConfirmed(run, call) });
 		if (!sendOnceKey) return await send();
 		const { baseUrl, account } = credential;
 		const own = [baseUrl, account, run.operation.path, method, path, query, body];
@@ -85,11 +74,12 @@ async function requestConfirmed(
 
 /** A report on a write that was not sent, as it is. */
 function report(body: IDataObject): WriteResult {
-	return { body, output: { toItem } };
+	return { body, kind: { itemOf: toItem } };
 }
 
-async function readWrite(run: WriteRun, index: number): Promise<WriteCall> {
-	const call = await readWriteCall(run, index);
+/** Prepares a write, and refuses one that repeats the purchase of another item. @throws Failure; n8n's own errors */
+async function prepare(run: WriteRun, index: number): Promise<WriteCall> {
+	const call = await prepareWrite(run, index);
 	const { purchase, sendOnceKey, request } = call;
 	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is one of its own.
 	if (!purchase || sendOnceKey || isTool(run.node)) return call;
@@ -100,17 +90,20 @@ async function readWrite(run: WriteRun, index: number): Promise<WriteCall> {
 }
 
 /**
- * Reads all writes before the first is sent, for runs that a failure stops: an invalid item stops them before any write.
+ * Prepares all writes before the first is sent, for runs that a failure stops: an invalid item stops them before any write.
  * @param calls receives the calls by the indexes of their items
  */
-export async function readAhead(
+export async function prepareAll(
 	run: WriteRun,
 	indexes: number[],
 	calls: Map<number, WriteCall>,
 ): Promise<void> {
 	for (const index of indexes) {
-		const stop = (error: unknown) => Promise.reject(toNodeError(run.node, error, index));
-		calls.set(index, await readWrite(run, index).catch(stop));
+		try {
+			calls.set(index, await prepare(run, index));
+		} catch (error) {
+			throw toNodeError(run.node, error, index);
+		}
 	}
 }
 

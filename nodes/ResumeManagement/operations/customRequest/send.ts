@@ -34,7 +34,7 @@ export const send: WriteOperation = {
 		simplify,
 		options(queryParameters),
 	],
-	read: (parameters) => {
+	requestParts: (parameters) => {
 		const method = parameters.choice<IHttpRequestMethods>('method');
 		const body = parameters.body();
 		// A body has no meaning with DELETE, and some servers refuse one (RFC 9110, §9.3.5).

@@ -104,12 +104,13 @@ export const upgrade: WriteOperation = {
 	// The subscription record's (partner API specification, §2).
 	timestamps: ['created', 'current_period_start', 'current_period_end'],
 	maxItems: 'options.maxUpgrades',
-	read: (parameters) => {
+	requestParts: (parameters) => {
 		const planId = parameters.text('planId');
 		const email = parameters.email('email');
-		const aiTokenId = parameters.text('aiTokenId', { optional: true });
+		const aiTokenId = parameters.optionalText('aiTokenId');
 		const preview = parameters.flag('preview');
 		const mayRepeat = parameters.flag('options.allowRepeatedUpgrades');
+		// An upgrade does not repeat its own preview, which bought nothing.
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,

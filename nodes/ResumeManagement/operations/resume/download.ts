@@ -1,5 +1,5 @@
 import type { ReadOperation } from '../operation';
-import { readOptions, resumeId } from '../fields';
+import { readOptions, resumePicker } from '../fields';
 
 export const download: ReadOperation = {
 	value: 'download',
@@ -10,7 +10,7 @@ export const download: ReadOperation = {
 	path: '/resume/:resumeID/download',
 	returns: 'file',
 	fields: [
-		...resumeId,
+		...resumePicker,
 		{
 			displayName: 'Put Output File in Field',
 			name: 'binaryPropertyName',

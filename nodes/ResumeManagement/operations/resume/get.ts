@@ -1,5 +1,5 @@
 import type { ReadOperation } from '../operation';
-import { fieldsToReturn, readOptions, resumeId, simplify } from '../fields';
+import { fieldsToReturn, readOptions, resumePicker, simplify } from '../fields';
 
 export const get: ReadOperation = {
 	value: 'get',
@@ -9,5 +9,5 @@ export const get: ReadOperation = {
 	method: 'GET',
 	path: '/resume/:resumeID',
 	returns: 'record',
-	fields: [...resumeId, simplify, readOptions(fieldsToReturn)],
+	fields: [...resumePicker, simplify, readOptions(fieldsToReturn)],
 };

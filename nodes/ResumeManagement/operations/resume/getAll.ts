@@ -1,5 +1,12 @@
 import type { ReadOperation } from '../operation';
-import { listOptions, readOptions, returnAllOrLimit, simplify, userId, usersList } from '../fields';
+import {
+	listOptions,
+	lookupOptions,
+	readOptions,
+	returnAllOrLimit,
+	simplify,
+	userId,
+} from '../fields';
 
 export const getAll: ReadOperation = {
 	value: 'getAll',
@@ -9,5 +16,5 @@ export const getAll: ReadOperation = {
 	method: 'GET',
 	path: '/user/:userID/resumes',
 	returns: 'list',
-	fields: [userId, ...returnAllOrLimit, simplify, readOptions(...listOptions, ...usersList)],
+	fields: [userId, ...returnAllOrLimit, simplify, readOptions(...listOptions, ...lookupOptions)],
 };

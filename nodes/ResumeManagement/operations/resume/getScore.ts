@@ -1,5 +1,5 @@
 import type { ReadOperation } from '../operation';
-import { fieldsToReturn, readOptions, resumeId, simplify } from '../fields';
+import { fieldsToReturn, readOptions, resumePicker, simplify } from '../fields';
 
 export const getScore: ReadOperation = {
 	value: 'getScore',
@@ -9,5 +9,5 @@ export const getScore: ReadOperation = {
 	method: 'GET',
 	path: '/resume/:resumeID/score',
 	returns: 'record',
-	fields: [...resumeId, simplify, readOptions(fieldsToReturn)],
+	fields: [...resumePicker, simplify, readOptions(fieldsToReturn)],
 };

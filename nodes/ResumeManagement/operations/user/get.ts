@@ -1,5 +1,5 @@
 import type { ReadOperation } from '../operation';
-import { fieldsToReturn, readOptions, simplify, userId, usersList } from '../fields';
+import { fieldsToReturn, readOptions, simplify, userId, lookupOptions } from '../fields';
 
 export const get: ReadOperation = {
 	value: 'get',
@@ -9,5 +9,5 @@ export const get: ReadOperation = {
 	method: 'GET',
 	path: '/user/:userID',
 	returns: 'record',
-	fields: [userId, simplify, readOptions(fieldsToReturn, ...usersList)],
+	fields: [userId, simplify, readOptions(fieldsToReturn, ...lookupOptions)],
 };

@@ -25,7 +25,7 @@ export const getToken: WriteOperation = {
 		...bodyFields,
 		simplify,
 	],
-	read: (parameters) => {
+	requestParts: (parameters) => {
 		const email = parameters.email('email', { optional: true });
 		return { body: parameters.body(email ? { email } : {}) };
 	},
