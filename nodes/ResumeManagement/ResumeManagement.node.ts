@@ -74,6 +74,7 @@ function operationOption(operation: Operation): INodePropertyOptions {
 	return {
 		...{ name, value, action, description },
 		...(builderHint && { builderHint: { propertyHint: builderHint } }),
+		// n8n's form for the request of an operation; the pipeline reads the operation itself.
 		routing: { request: { method, url: path } },
 	};
 }

@@ -10,7 +10,7 @@ import {
 
 import { Failure, toNodeError } from '../shared/failure';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
-import { isSelected, readEvent } from './event';
+import { isSelected, readEvent, type Unreadable } from './event';
 import { properties, triggerPanel } from './properties';
 import { readSettings, type Settings } from './settings';
 import { type Delivery, rejection } from './verify';
@@ -91,7 +91,7 @@ export class ResumeManagementTrigger implements INodeType {
 async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const settings = await readSettings(context);
 	const body = await readRawBody(context);
-	if (typeof body === 'string') return refuse(context, 400, 'unreadable-body', body);
+	if ('problem' in body) return refuse(context, 400, 'unreadable-body', body.problem);
 	const headers = context.getHeaderData() as Delivery['headers'];
 	const delivery = { body, headers, receivedAt: new Date() };
 	const reason = rejection(settings, delivery);
@@ -99,8 +99,9 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 		// The user may have entered the secret as the name of the header.
 		return refuse(context, 401, 'unauthorized', hideSecrets(reason, settings.secrets));
 	}
-	const event = readEvent(settings, delivery);
-	if (typeof event === 'string') return refuse(context, 400, 'unreadable-body', event);
+	const read = readEvent(settings, delivery);
+	if ('problem' in read) return refuse(context, 400, 'unreadable-body', read.problem);
+	const { event } = read;
 	const webhookResponse = { status: 'success' };
 	if (!isSelected(event.event, settings.events)) {
 		const name = JSON.stringify(event.event.slice(0, 100));
@@ -129,18 +130,17 @@ function warn(context: IWebhookFunctions, sentence: string): void {
 	context.logger.warn(`Resume Management Trigger ${sentence}`, { node: name, workflowId });
 }
 
-/**
- * Returns the bytes of the body after unpacking. n8n may have parsed them already, but a signature is of the bytes.
- * @returns a sentence if they can't be read
- */
-async function readRawBody(context: IWebhookFunctions): Promise<Buffer | string> {
+/** Returns the bytes of the body after unpacking. n8n may have parsed them already, but a signature is of the bytes. */
+async function readRawBody(context: IWebhookFunctions): Promise<Buffer | Unreadable> {
 	const request = context.getRequestObject();
 	// n8n has read the parts itself (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts), and the bytes are gone.
-	if (request.contentType === 'multipart/form-data') return 'The body is a form, and not JSON.';
+	if (request.contentType === 'multipart/form-data') {
+		return { problem: 'The body is a form, and not JSON.' };
+	}
 	try {
 		await request.readRawBody();
 	} catch {
-		return 'The body is incomplete, or larger than n8n accepts.';
+		return { problem: 'The body is incomplete, or larger than n8n accepts.' };
 	}
 	return request.rawBody ?? Buffer.alloc(0);
 }

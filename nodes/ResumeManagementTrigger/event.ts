@@ -24,14 +24,20 @@ export interface EventItem extends IDataObject {
 	data: GenericValue;
 }
 
-/** Reads any JSON as one event: the specification shows no payload (§6). @returns a sentence if it can't be read */
-export function readEvent(settings: Settings, delivery: Delivery): EventItem | string {
+/** A request without an event, and a sentence why. */
+export type Unreadable = { problem: string };
+
+/** Reads any JSON as one event: the specification shows no payload (§6). */
+export function readEvent(
+	settings: Settings,
+	delivery: Delivery,
+): { event: EventItem } | Unreadable {
 	const { body, headers, receivedAt } = delivery;
 	const { secrets } = settings;
 	const text = decodeText(body, headers['content-type']);
-	if (text === undefined) return "The body's text can't be decoded.";
+	if (text === undefined) return { problem: "The body's text can't be decoded." };
 	const parsed = parseJson(text);
-	if (!parsed) return 'The body is not JSON.';
+	if (!parsed) return { problem: 'The body is not JSON.' };
 	const data = hideSecrets(parsed.value, secrets) as GenericValue;
 	const name = findEventName(data, settings);
 	const ids: Array<[EventItem['deliveryIdSource'], string]> = [
@@ -44,7 +50,9 @@ export function readEvent(settings: Settings, delivery: Delivery): EventItem | s
 	const [deliveryIdSource, deliveryId] = usable ?? ['bodyHash', hash];
 	// A payload without a name is the one event of the specification.
 	const event = name || SECTION_SAVED;
-	return { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data };
+	return {
+		event: { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data },
+	};
 }
 
 /** Checks whether Trigger On selects the event. */

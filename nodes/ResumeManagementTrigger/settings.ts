@@ -27,6 +27,7 @@ export async function readSettings(context: Context): Promise<Settings> {
 		(name, fallback) => context.getNodeParameter(name, fallback),
 		'Until then, the trigger accepts no event.',
 	);
+	// n8n gives a hidden field its default.
 	const settings = {
 		events: fields.choices('events'),
 		verification: fields.choice<Verification['verification']>('verification'),
@@ -47,8 +48,6 @@ const USABLE = {
 	standardWebhooks: /^(whsec_)?[A-Za-z0-9+/]{2,}=*$/,
 };
 
-const SETTING = { isSetting: true } as const;
-
 async function readSecrets(
 	context: Context,
 	{ verification }: Pick<Verification, 'verification'>,
@@ -59,10 +58,10 @@ async function readSecrets(
 	const trimmed = (value: unknown) => (typeof value === 'string' ? value.trim() : '');
 	const secret = trimmed(credential.webhookSecret);
 	const older = trimmed(credential.olderWebhookSecret);
-	if (secret === '') throw new Failure('trigger.noSecret', {}, SETTING);
+	if (secret === '') throw new Failure('trigger.noSecret');
 	const webhookSecrets = older === '' ? [secret] : [secret, older];
 	if (!webhookSecrets.every((one) => USABLE[verification].test(one))) {
-		throw new Failure('trigger.unusableSecret', {}, SETTING);
+		throw new Failure('trigger.unusableSecret');
 	}
 	return {
 		webhookSecrets,

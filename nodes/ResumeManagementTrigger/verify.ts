@@ -45,8 +45,7 @@ export function rejection(settings: Verification, delivery: Delivery): string | 
 	}
 	const { signaturePrefix: prefix, signatureEncoding: encoding } = settings;
 	const given = value.startsWith(prefix) ? value.slice(prefix.length).trim() : '';
-	const isRight = isSigned(webhookSecrets, delivery.body, [given], encoding);
-	return isRight ? undefined : 'The signature is wrong.';
+	return signatureRejection(webhookSecrets, delivery.body, [given], encoding);
 }
 
 function standardRejection(secrets: string[], delivery: Delivery): string | undefined {
@@ -59,8 +58,7 @@ function standardRejection(secrets: string[], delivery: Delivery): string | unde
 		.filter((signature) => signature.startsWith('v1,'))
 		.map((signature) => signature.slice('v1,'.length));
 	const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), delivery.body]);
-	const isRight = isSigned(keys, signed, signatures, 'base64');
-	return isRight ? undefined : 'The signature is wrong.';
+	return signatureRejection(keys, signed, signatures, 'base64');
 }
 
 /** Returns the ID of a Standard Webhooks message; '' for another verification. */
@@ -68,20 +66,21 @@ export function signedId({ verification }: Verification, delivery: Delivery): st
 	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
-/** Checks whether one of the signatures is the HMAC-SHA256 of the bytes with one of the keys. */
-function isSigned(
+/** Rejects signatures none of which is the HMAC-SHA256 of the bytes with one of the keys. */
+function signatureRejection(
 	keys: Array<string | Buffer>,
 	bytes: Buffer,
 	signatures: string[],
 	encoding: Verification['signatureEncoding'],
-): boolean {
+): string | undefined {
 	// Hex in any case, Base64 with and without padding.
 	const plain = (text: string) =>
 		encoding === 'hex' ? text.toLowerCase() : text.replace(/=$/, '');
-	return keys.some((key) => {
+	const isRight = keys.some((key) => {
 		const expected = plain(createHmac('sha256', key).update(bytes).digest(encoding));
 		return signatures.some((signature) => isEqual(plain(signature), expected));
 	});
+	return isRight ? undefined : 'The signature is wrong.';
 }
 
 /** Returns the value of a header; '' if it is missing. */

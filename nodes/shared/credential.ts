@@ -63,7 +63,7 @@ export async function readCredentialData(
 	try {
 		return await context.getCredentials(CREDENTIAL_TYPE, itemIndex);
 	} catch (error) {
-		throw isErrorOfN8n(error) ? error : new Failure('credential.unreadable', {}, SETTING);
+		throw isErrorOfN8n(error) ? error : new Failure('credential.unreadable');
 	}
 }
 
@@ -74,11 +74,9 @@ function toCredential(data: ICredentialDataDecryptedObject, id?: string): Creden
 	const { baseUrl, webhookSecret, olderWebhookSecret } = data;
 	const privateKey = privateKeyOf(data.privateKey);
 	if (typeof baseUrl !== 'string' || !BASE_URL.test(baseUrl) || !URL.canParse(baseUrl)) {
-		throw new Failure('credential.baseUrl', {}, SETTING);
+		throw new Failure('credential.baseUrl');
 	}
-	if (!PRIVATE_KEY.test(privateKey)) {
-		throw new Failure('credential.privateKey', {}, SETTING);
-	}
+	if (!PRIVATE_KEY.test(privateKey)) throw new Failure('credential.privateKey');
 	return {
 		baseUrl: baseUrl.replace(/\/+$/, ''),
 		account: id ? { id } : { privateKey },
@@ -86,5 +84,3 @@ function toCredential(data: ICredentialDataDecryptedObject, id?: string): Creden
 		secrets: secretsOf([privateKey, webhookSecret, olderWebhookSecret]),
 	};
 }
-
-const SETTING = { isSetting: true } as const;

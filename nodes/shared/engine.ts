@@ -86,7 +86,7 @@ export function withCancelSignal<T extends object>(context: T, signal: AbortSign
 	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } }) as T;
 }
 
-/** n8n's context of a run. */
+/** A context of n8n that reads credentials: of a run, a picker or a webhook. */
 export interface CredentialContext {
 	getCredentials(type: string, itemIndex?: number): Promise<ICredentialDataDecryptedObject>;
 	getNode(): INode;

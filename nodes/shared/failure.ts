@@ -8,6 +8,10 @@ export type FailureId = keyof typeof FAILURES;
 /** What became of a write: `State` in `journal.ts` explains each. */
 export type Outcome = 'applied' | 'refused' | 'held' | 'unknown';
 
+/** IDs of the failures for which the workflow or the credential has to be changed: nothing was sent. */
+const SETTINGS =
+	/^(parameter|credential|trigger)\.|^write\.(repeated|tooMany|errorOutput)$|^network\.proxyElsewhere$/;
+
 /** Facts about a failed item. The defaults are the safe ones. */
 interface Facts {
 	/** The service's `errorCode`, or the network's code such as `ECONNREFUSED`. */
@@ -21,8 +25,6 @@ interface Facts {
 	transient?: boolean;
 	/** Milliseconds after which the service asks to try again. */
 	retryAfter?: number;
-	/** True if the workflow or the credential has to be changed: nothing was sent. */
-	isSetting?: boolean;
 	/** Ends the description: an excerpt of the response, the network's code, or that nothing was sent. */
 	details?: string;
 }
@@ -117,7 +119,7 @@ export function withoutNetworkCodes(text: string): string {
 export function toNodeError(node: INode, error: unknown, itemIndex?: number): Error {
 	if (isErrorOfN8n(error)) return error;
 	const failure = toFailure(error);
-	if (!failure.facts.isSetting) return toNodeApiError(node, failure, itemIndex);
+	if (!SETTINGS.test(failure.id)) return toNodeApiError(node, failure, itemIndex);
 	const { id, description } = failure;
 	// As in n8n's own errors.
 	const message = failure.message + (itemIndex === undefined ? '' : ` [item ${itemIndex}]`);

@@ -11,7 +11,7 @@ export function exactString(value: unknown): string | undefined {
 	return isExact(value) ? String(value) : undefined;
 }
 
-/** Checks whether a value is a finite number that JavaScript has not rounded to a whole number. */
+/** Checks whether a value is a finite number, and not a whole number so large that JavaScript may have rounded it. */
 function isExact(value: unknown): boolean {
 	return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
@@ -40,7 +40,7 @@ export function decodeText(bytes: Uint8Array, contentType?: unknown): string | u
 }
 
 /** Reason why a value can't be sent as JSON. */
-export type JsonProblem = 'notJson' | 'digitsLost';
+type JsonProblem = 'notJson' | 'digitsLost';
 
 /**
  * Parses JSON. A number that JavaScript would round becomes a string with its digits; `hasRounded` is true then.
@@ -105,16 +105,16 @@ function digitsOf(number: string): string {
  * Returns a plain copy of a value, so that a later `toJSON` can't change it. Dates, for example, become strings.
  * @returns the problem if a number has lost digits, or JSON can't express the value
  */
-export function throughJson(value: unknown): { value: unknown } | JsonProblem {
+export function throughJson(value: unknown): { value: unknown } | { problem: JsonProblem } {
 	let problem: JsonProblem | undefined;
 	try {
 		const json = JSON.stringify(value, function (this: IDataObject, name, written: unknown) {
 			problem ??= problemOf(this[name], written, Array.isArray(this));
 			return written;
 		});
-		return problem ?? { value: JSON.parse(json) as unknown };
+		return problem ? { problem } : { value: JSON.parse(json) as unknown };
 	} catch {
-		return 'notJson';
+		return { problem: 'notJson' };
 	}
 }
 

@@ -4,10 +4,10 @@ import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { exactString, isObject, isPlain, parseJson, throughJson } from './json';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
-export type EvaluateOptions = { rawExpressions?: boolean };
+export type ReadOptions = { rawExpressions?: boolean };
 
 /** Reads a node parameter of one item: n8n's `getNodeParameter`. */
-type ReadParameter = (name: string, fallback?: unknown, options?: EvaluateOptions) => unknown;
+type ReadParameter = (name: string, fallback?: unknown, options?: ReadOptions) => unknown;
 
 /** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
 export function normalizeEmail(email: string): string {
@@ -21,14 +21,14 @@ const EXPRESSION = '{{';
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Reads and checks the parameters of one item, by the names, choices and defaults of the fields. A field that the operation
- * does not have is empty, or off. Each method throws a Failure that names the field.
+ * Reads and checks the parameters of one item, by the names, choices and defaults of the fields. A text or a switch that the
+ * operation does not have is empty, or off. Each method throws a Failure that names the field.
  */
 export class ParameterReader {
 	/** @param consequence ends the description of each Failure */
 	constructor(
 		private readonly fields: INodeProperties[],
-		private readonly evaluate: ReadParameter,
+		private readonly readParameter: ReadParameter,
 		private readonly consequence = 'Nothing was sent for this item.',
 	) {}
 
@@ -98,7 +98,7 @@ export class ParameterReader {
 
 	/** Reads any text, trimmed; '' if it is missing. */
 	optionalText(name: string): string {
-		return this.withoutExpression(name, this.toText(name, this.read(name)).trim());
+		return this.refuseExpression(name, this.toText(name, this.read(name)).trim());
 	}
 
 	/** Reads dotted paths, separated by commas. */
@@ -108,7 +108,7 @@ export class ParameterReader {
 	}
 
 	/**
-	 * Reads the body of a request whose fields the specification does not show: see `bodyFields`.
+	 * Reads the body of a request whose fields the specification does not show: see `bodyInputs`.
 	 * @param own values of the operation's own fields, which the user can't replace here
 	 */
 	body(own: IDataObject = {}): IDataObject {
@@ -139,7 +139,7 @@ export class ParameterReader {
 	private read(name: string): unknown {
 		const field = this.fieldAt(name);
 		try {
-			return field && this.evaluate(name, field.default ?? null);
+			return field && this.readParameter(name, field.default ?? null);
 		} catch (error) {
 			// n8n's expression engine can't return a function, for example.
 			throw isErrorOfN8n(error) ? error : this.reject('notEvaluated', name);
@@ -149,7 +149,7 @@ export class ParameterReader {
 	/** Checks whether the user has left the field empty; an expression without a value is not empty. */
 	private isLeftEmpty(name: string): boolean {
 		const isOffered = this.fieldAt(name) !== undefined;
-		return !isOffered || this.evaluate(name, '', { rawExpressions: true }) === '';
+		return !isOffered || this.readParameter(name, '', { rawExpressions: true }) === '';
 	}
 
 	private locator(name: string): { mode?: unknown; value?: unknown } {
@@ -164,19 +164,19 @@ export class ParameterReader {
 	}
 
 	private toId(name: string, value: unknown): string {
-		const id = this.withoutExpression(name, this.toText(name, value).trim());
+		const id = this.refuseExpression(name, this.toText(name, value).trim());
 		if (id === '') this.reject('empty', name);
 		return toSegment(id) ?? this.reject('notAnId', name);
 	}
 
 	private toEmail(name: string, value: unknown): string {
-		const email = this.withoutExpression(name, this.toText(name, value).trim());
+		const email = this.refuseExpression(name, this.toText(name, value).trim());
 		const isOne = /^[^@\s]+@[^@\s]+$/.test(email) && !CONTROL_CHARACTERS.test(email);
 		return isOne ? email : this.reject('notAnEmail', name);
 	}
 
 	/** Refuses an expression that is the value itself: a request with it would be for something else, and might bill. */
-	private withoutExpression(name: string, text: string): string {
+	private refuseExpression(name: string, text: string): string {
 		return text.includes(EXPRESSION) ? this.reject('anExpression', name) : text;
 	}
 
@@ -211,9 +211,8 @@ export class ParameterReader {
 
 	private toJson(field: string, value: unknown, label: string): unknown {
 		const written = throughJson(value);
-		return typeof written === 'string'
-			? this.reject(written, field, { field: label })
-			: written.value;
+		if ('problem' in written) return this.reject(written.problem, field, { field: label });
+		return written.value;
 	}
 
 	/** Reads the entries of a `fixedCollection` with one group. */
@@ -255,15 +254,13 @@ export class ParameterReader {
 		throw new Failure(
 			`parameter.${problem}`,
 			{ field: this.labelOf(name), ...values },
-			{ isSetting: true, details: this.consequence },
+			{ details: this.consequence },
 		);
 	}
 }
 
 type Option = NonNullable<INodeProperties['options']>[number];
 
-type Problem = FailureId extends infer Id
-	? Id extends `parameter.${infer Name}`
-		? Name
-		: never
-	: never;
+type NameOf<Id> = Id extends `parameter.${infer Name}` ? Name : never;
+
+type Problem = NameOf<FailureId>;

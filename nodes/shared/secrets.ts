@@ -33,6 +33,7 @@ function spellingsOf(secret: string): string[] {
 		...json,
 		// JSON in a string of JSON.
 		...json.flatMap((text) => [inJson(text), withSlashes(inJson(text))]),
+		// Through bytes, as half a surrogate pair can't be percent-encoded.
 		...percentEncodingsOf(bytes.toString()),
 		hex,
 		hex.toUpperCase(),
@@ -41,7 +42,10 @@ function spellingsOf(secret: string): string[] {
 	];
 }
 
-/** Characters written as `\u00xx` in JSON by .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all of them. */
+/**
+ * Characters that are written as `\u00xx` by .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all of them. A
+ * quotation mark is escaped already.
+ */
 const ESCAPED_IN_JSON = [/\\"|[&'+<>`]/g, /[&'<=>]/g, /[&<>]/g, /\\"|[&'+/<=>`]/g];
 
 function jsonOf(secret: string): string[] {

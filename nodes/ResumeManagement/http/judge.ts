@@ -99,6 +99,7 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	// The connect operation wraps its code in a sentence (§2, rule 5).
 	const code = (/error code:\s*([^\s,]+)/i.exec(given)?.[1] ?? given).slice(0, LONGEST_CODE);
 	const known = KNOWN_CODES.get(code.toLowerCase());
+	// The message; else the meaning of a bare code; else the sentence around the code.
 	const text =
 		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
 	// A message of n8n has no period at its end.

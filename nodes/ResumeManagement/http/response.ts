@@ -37,11 +37,11 @@ export async function readJson(response: HttpResponse): Promise<ParsedResponse> 
 		if (text === undefined && isOk) {
 			throw new Failure('response.characters', {}, { httpStatus: 200 });
 		}
-		// A secret that was cut can't be found, so the end of a truncated body is not shown.
+		// A secret that was cut can't be found, so the end of a truncated body is left out.
 		const cutLength = isTruncated ? Math.max(...secrets.map(({ length }) => length)) : 0;
-		const shown = (text ?? '').slice(0, cutLength > 0 ? -cutLength : undefined);
-		const parsed = parseJson(shown);
-		const body = hideSecrets(parsed ? parsed.value : shown, secrets);
+		const kept = (text ?? '').slice(0, cutLength > 0 ? -cutLength : undefined);
+		const parsed = parseJson(kept);
+		const body = hideSecrets(parsed ? parsed.value : kept, secrets);
 		return { statusCode, headers, body, isTruncated };
 	});
 }

@@ -192,7 +192,7 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 export function refuseProxyElsewhere(baseUrl: string, { proxy }: HttpSettings): void {
 	const isElsewhere = typeof proxy === 'object' && !LOOPBACK.test(proxy.host);
 	if (!isElsewhere || !baseUrl.startsWith('http:')) return;
-	throw new Failure('network.proxyElsewhere', {}, { isSetting: true });
+	throw new Failure('network.proxyElsewhere');
 }
 
 /**

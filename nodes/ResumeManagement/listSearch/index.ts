@@ -91,7 +91,7 @@ function toOption(record: unknown, list: PickerList): INodeListSearchItems[] {
  */
 function toEditorError(context: ILoadOptionsFunctions, cause: unknown): Error {
 	if (!(cause instanceof Failure)) return toNodeError(context.getNode(), cause);
-	const error = toNodeApiError(context.getNode(), cause, 0);
+	const error = toNodeApiError(context.getNode(), cause);
 	// The editor takes the message apart at its hyphens, which a code such as connect-01 has.
 	error.message = error.message.replaceAll('-', '\u2011');
 	// The editor would show "200" or "none" before the error.

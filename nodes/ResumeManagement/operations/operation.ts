@@ -6,7 +6,7 @@ import type { JsonBody } from '../http/judge';
 /** An operation: its fields, and its differences from other operations. The pipeline is the same for all of them. */
 export type Operation = ReadOperation | WriteOperation;
 
-interface OperationParts {
+interface BaseOperation {
 	/** n8n's name of the operation, which saved workflows contain. */
 	value: string;
 	name: string;
@@ -24,17 +24,17 @@ interface OperationParts {
 	timestamps?: string[];
 }
 
-export interface ReadOperation extends OperationParts {
+export interface ReadOperation extends BaseOperation {
 	write?: undefined;
 	/** One record, a list of them, or a file that is streamed into n8n's binary store. */
 	returns: 'record' | 'list' | 'file';
 }
 
 /** An operation with which the service changes something: see `writes.ts`. It returns one record. */
-export interface WriteOperation extends OperationParts {
+export interface WriteOperation extends BaseOperation {
 	write: true;
 	/** Name of the field with the most items that a run may have. */
-	maxItems?: string;
+	maxItemsField?: string;
 	/** @throws Failure naming the field; nothing was sent then */
 	requestParts(parameters: ParameterReader): RequestParts;
 	/**
@@ -45,7 +45,7 @@ export interface WriteOperation extends OperationParts {
 }
 
 /** Parts of a write that only its operation reads; `prepareWrite` reads all others. */
-interface RequestParts {
+export interface RequestParts {
 	/** If the item chooses it. */
 	method?: IHttpRequestMethods;
 	/** Sent as JSON, also when empty. */

@@ -39,8 +39,10 @@ function selectFields(value: IDataObject, paths: string[]): IDataObject {
 }
 
 /**
- * Joins the envelope's `data` and the properties beside it. A name that both have is that of the value in `data`, unless it
- * is null. The other value is in `envelope`, because a property that the service adds (§9) must change no other one.
+ * Joins the envelope's `data` and the properties beside it: `{ status: 'success', total: 9, data: { id: 'a', total: 2 } }`
+ * gives `{ envelope: { total: 9 }, id: 'a', total: 2 }`. A name that both have is that of the value in `data`, unless it
+ * is null; the other value is in `envelope`, because a property that the service adds (§9) must change no other one. Where
+ * the record has an `envelope` of its own, `data` stays one property.
  */
 export function simplified(body: IDataObject, data: IDataObject[string]): IDataObject {
 	const beside = { ...body };

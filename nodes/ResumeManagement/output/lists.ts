@@ -18,13 +18,10 @@ import { HIDDEN } from '../../shared/secrets';
 import type { JsonResponse } from '../http/response';
 import type { JsonBody } from '../http/judge';
 
-/** Property names that lead to a list in a response; none for the response itself. */
-export type ListPath = string[];
-
 /** The place of a list in a response. */
 export interface ListPlace {
-	/** Undefined to find the list. */
-	path?: ListPath;
+	/** Property names that lead to the list; none for the response itself. Undefined to find the list. */
+	path?: string[];
 	/** Name of the list: the last word of its address, such as `users`. */
 	name: string;
 	/** Ignores lists with other names: a wrong list could lead to another person. */
@@ -33,7 +30,7 @@ export interface ListPlace {
 
 /** A list in a response. */
 export interface FoundList {
-	path: ListPath;
+	path: string[];
 	records: unknown[];
 }
 
@@ -67,19 +64,21 @@ export function lookForList(
 	const isInData = ({ path: [, inner] }: FoundList) => inner !== undefined;
 	const isData = (list: FoundList) => list.path[0] === 'data' && !isInData(list);
 	const named = lists.filter((list) => isData(list) || normalizeName(list.path.at(-1)!) === name);
+	const [list, ...others] = named;
+	if (list) {
+		const json = JSON.stringify(list.records);
+		const isSame = ({ records }: FoundList) => JSON.stringify(records) === json;
+		return others.every(isSame) ? list : { problem: 'list.several' };
+	}
 	// A named place holds something else: `null`, or an object without any list.
 	const hasOther =
 		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
 		(body.data !== undefined && !lists.some(isInData));
-	const candidates = named.length > 0 || onlyByName || hasOther ? named : lists;
-	const [list, ...others] = candidates;
-	if (!list) return { problem: 'list.none' };
-	const isSame = ({ records }: FoundList) =>
-		named.length > 0 && JSON.stringify(records) === JSON.stringify(list.records);
-	return others.every(isSame) ? list : { problem: 'list.several' };
+	if (onlyByName || hasOther || lists.length === 0) return { problem: 'list.none' };
+	return lists.length === 1 ? lists[0]! : { problem: 'list.several' };
 }
 
-function listsIn(value: unknown, path: ListPath): FoundList[] {
+function listsIn(value: unknown, path: string[]): FoundList[] {
 	if (!isObject(value)) return [];
 	return Object.entries(value).flatMap(([name, records]) =>
 		Array.isArray(records) ? [{ path: [...path, name], records }] : [],
@@ -146,6 +145,17 @@ export function isMore(
 	return flag ?? (pages > read.pages || (link && total !== read.records));
 }
 
+/**
+ * Checks whether the service says that a page is the last. On the first page, a total that is reached proves nothing: it may
+ * be the number of that page's records.
+ */
+export function isLastPage(
+	{ flag, total }: Signs,
+	read: { records: number; pages: number },
+): boolean {
+	return flag === undefined ? read.pages > 1 && read.records === total : !flag;
+}
+
 /** Returns the strings and exact numbers that a record has under these names. */
 export function stringsNamed(record: unknown, names: readonly string[]): string[] {
 	return valuesNamed(record, names).flatMap((value) => exactString(value)?.trim() || []);
@@ -210,14 +220,14 @@ export class Records {
 			const key = hasId ? JSON.stringify(ids) : hashOf(record);
 			if (hasId && keys.has(key)) throw new Failure('list.sameId');
 			keys.add(key);
-			const isKnown = this.seen.has(key);
 			// Cursors prove that equal records on two pages are two records.
-			const mayRepeat = !hasId && this.mode === 'cursor';
-			if (isKnown && !hasId && !mayRepeat) {
+			const isNew = !this.seen.has(key) || (!hasId && this.mode === 'cursor');
+			if (isNew) this.all.push(record);
+			else if (!hasId) {
 				throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
 			}
-			if (!isKnown || mayRepeat) this.all.push(record);
 		}
+		// Not before: equal records without an ID on one page are different records.
 		for (const key of keys) this.seen.add(key);
 		this.previous = [...keys].sort().join();
 		const hasNews = this.all.length > count || this.previous !== previous;

@@ -2,7 +2,7 @@ import type { IHttpRequestOptions, INode } from 'n8n-workflow';
 
 import type { Credential } from '../../shared/credential';
 import { Failure } from '../../shared/failure';
-import { ParameterReader, type EvaluateOptions } from '../../shared/parameters';
+import { ParameterReader, type ReadOptions } from '../../shared/parameters';
 import { decoded } from '../../shared/path';
 import {
 	type HttpRequest,
@@ -10,7 +10,7 @@ import {
 	refuseProxyElsewhere,
 	type Sender,
 } from '../http/send';
-import type { Purchase, ReadOperation, WriteOperation } from '../operations/operation';
+import type { ReadOperation, RequestParts, WriteOperation } from '../operations/operation';
 import type { Claims } from './claims';
 import { FileKind } from './file';
 import type { Journal } from './journal';
@@ -21,11 +21,11 @@ import type { UserByEmail, Users } from './users';
 /** A run of the node: what its items share. Only a run of writes has a `journal`. */
 export type Run = ReadRun | WriteRun;
 
-export type ReadRun = RunParts & { operation: ReadOperation; journal?: undefined };
+export type ReadRun = BaseRun & { operation: ReadOperation; journal?: undefined };
 
-export type WriteRun = RunParts & { operation: WriteOperation; journal: Journal; claims: Claims };
+export type WriteRun = BaseRun & { operation: WriteOperation; journal: Journal; claims: Claims };
 
-export interface RunParts {
+export interface BaseRun {
 	node: INode;
 	sender: Sender;
 	/** Failed items are returned as data, and the run continues. */
@@ -35,12 +35,7 @@ export interface RunParts {
 	/** Shows a message above the output in n8n's editor, once for all items. */
 	hint(message: string): void;
 	/** n8n's `getNodeParameter`. */
-	readParameter(
-		name: string,
-		index: number,
-		fallback?: unknown,
-		options?: EvaluateOptions,
-	): unknown;
+	readParameter(name: string, index: number, fallback?: unknown, options?: ReadOptions): unknown;
 }
 
 /** An item's request, and the kind of its response. Every expression has been evaluated. */
@@ -49,12 +44,9 @@ export interface ReadCall {
 	kind: RecordKind | ListKind | FileKind;
 }
 
-export interface WriteCall {
+export interface WriteCall extends Pick<RequestParts, 'preview' | 'purchase'> {
 	request: HttpRequest;
 	kind: RecordKind;
-	/** Return what would be sent instead of sending it. */
-	preview: boolean;
-	purchase?: Purchase;
 	/** Identifies the request across executions: see `claims.ts`. Undefined if the user set none. */
 	sendOnceKey?: string;
 }
@@ -87,7 +79,7 @@ export async function prepareWrite(run: WriteRun, index: number): Promise<WriteC
 	const { operation } = run;
 	const parameters = parametersOf(run, index);
 	const own = operation.requestParts(parameters);
-	const { method = operation.method, body, preview = false, purchase } = own;
+	const { method = operation.method, body, preview, purchase } = own;
 	const sendOnceKey = parameters.sendOnceKey();
 	const kind = new RecordKind(parameters, operation);
 	const parts = { method, body, write: true, retries: WRITE_RETRIES };
@@ -125,10 +117,10 @@ async function toRequest(
 	const http = toHttpSettings(readParameter('requestOptions', index, {}) as RequestOptions);
 	const credential = await credentials.read(index);
 	refuseProxyElsewhere(credential.baseUrl, http);
-	const common = { ...parts, credential, http };
+	const settings = { credential, http, retries: parts.retries };
 	const isUser = typeof pathValue === 'object';
-	const value = isUser ? await users.findId(pathValue, common) : (pathValue ?? '');
-	return { ...common, query, path: operation.path.replace(/:\w+/, () => value) };
+	const value = isUser ? await users.findId(pathValue, settings) : (pathValue ?? '');
+	return { ...parts, ...settings, query, path: operation.path.replace(/:\w+/, () => value) };
 }
 
 /** n8n's own Request Options (n8n-core/src/nodes-loader/constants.ts). Times are in milliseconds. */
@@ -158,7 +150,7 @@ function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
 	const [username, password] = [url?.username, url?.password].map((text) => decoded(text ?? ''));
 	const isHttp = url !== undefined && /^https?:$/.test(url.protocol);
 	if (!isHttp || username === undefined || password === undefined) {
-		throw new Failure('parameter.proxy', {}, { isSetting: true });
+		throw new Failure('parameter.proxy');
 	}
 	const { protocol, hostname, port } = url;
 	return {

@@ -9,12 +9,12 @@ import { identityOfWrite, isTool } from '../../shared/engine';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import type { Operation } from '../operations/operation';
 import {
+	type BaseRun,
 	parametersOf,
 	prepareRead,
 	type ReadRun,
 	type RequestOptions,
 	type Run,
-	type RunParts,
 	type WriteCall,
 	type WriteRun,
 } from './call';
@@ -31,7 +31,7 @@ import {
 	writeItem,
 } from './writes';
 
-/** Items by the index of the item that they come from. */
+/** Items by the index of the item that they come from. What is there is kept when the run fails. */
 type Results = Map<number, INodeExecutionData[]>;
 
 /**
@@ -47,7 +47,8 @@ export async function runItems(
 	const node = this.getNode();
 	const hints = new Set<string>();
 	const run = startRun(this, operation, {
-		// If a tool threw, version 3 of n8n's AI Agent would pass the message to the model, without the description.
+		// If a tool threw, version 3 of n8n's AI Agent would pass the message to the model, without the description. On
+		// Error = Stop is an agent's choice.
 		continues: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new Credentials(this),
 		hint: (message) => void hints.add(message),
@@ -91,7 +92,7 @@ export async function runSingleItem(
 	// If a tool threw, version 2 of n8n's AI Agent would tell the model nothing, and n8n 1 would end the execution.
 	const continues = this.continueOnFail() || isTool(node);
 	if (!operation) {
-		const failure = new Failure('parameter.operation', {}, { isSetting: true });
+		const failure = new Failure('parameter.operation');
 		if (!continues) throw toNodeError(node, failure);
 		return [failedItem(failure, index)];
 	}
@@ -113,7 +114,7 @@ export async function runSingleItem(
 function startRun(
 	context: IExecuteFunctions | IExecutePaginationFunctions,
 	operation: Operation,
-	settings: Pick<RunParts, 'continues' | 'credentials' | 'hint' | 'readParameter'>,
+	settings: Pick<BaseRun, 'continues' | 'credentials' | 'hint' | 'readParameter'>,
 ): Run {
 	const cancelled = context.getExecutionCancelSignal();
 	const sender = { context, cancelled };

@@ -43,8 +43,7 @@ export class FileKind {
 	/** Streams the file into n8n's binary store. n8n shows only the item's `json` to an AI agent. */
 	async requestItems(sender: Sender, request: HttpRequest): Promise<INodeExecutionData[]> {
 		return await withRetries(request, sender.cancelled, async () => {
-			const { file, headers, response } = await this.find(sender, request);
-			const binary = await store(sender, file, headers, this.fileName, response);
+			const binary = await store(sender, await this.find(sender, request), this.fileName);
 			const { fileName, mimeType } = binary;
 			return [{ json: { fileName, mimeType }, binary: { [this.field]: binary } }];
 		});
@@ -57,7 +56,7 @@ export class FileKind {
 		if (isRedirect && headers.location) {
 			discard(response);
 			const link = toAddress(String(headers.location), secrets, url);
-			return await openLink(await requestLink(sender, request, link), false);
+			return await openLink(await requestLink(sender, request, link));
 		}
 		const mayBeText = this.filePath === '' && dispositionOf(headers).isAttachment;
 		const opened = await open(response, mayBeText);
@@ -66,7 +65,8 @@ export class FileKind {
 		if ('bytes' in located) return { file: located.bytes, headers: {}, response };
 		const link = toAddress(located.link, secrets);
 		// The user's File Path leads to the link, so that text behind it is meant.
-		return await openLink(await requestLink(sender, request, link), this.filePath !== '');
+		const isMeant = this.filePath !== '';
+		return await openLink(await requestLink(sender, request, link), isMeant);
 	}
 }
 
@@ -88,10 +88,10 @@ async function readEnvelope(response: HttpResponse): Promise<JsonBody> {
 	}
 }
 
-/** Opens the response of a file's host. */
-async function openLink(response: HttpResponse, mayBeText: boolean): Promise<FoundFile> {
+/** Opens the response of a file's host. @param isMeant if text is the file, also when it is not sent as an attachment */
+async function openLink(response: HttpResponse, isMeant = false): Promise<FoundFile> {
 	const { statusCode: status, headers, host } = response;
-	const opened = await open(response, mayBeText || dispositionOf(headers).isAttachment);
+	const opened = await open(response, isMeant || dispositionOf(headers).isAttachment);
 	if ('file' in opened) return { ...opened, headers, response };
 	discard(response);
 	const retryAfter = retryAfterOf(headers);
@@ -118,6 +118,7 @@ const LONGEST_BLANK = 4_096;
 /**
  * Decides whether a response is the file or text in its place, such as an error or a link.
  * @param mayBeText if the file may be text, which does not report an error
+ * @returns the file; else the response, whose whole body is still to be read
  */
 async function open(
 	response: HttpResponse,
@@ -188,11 +189,10 @@ function toStream(chunks: Chunks, { constructor }: Readable): Readable {
 /** @param fileName that the user wants; '' for the one in the headers */
 async function store(
 	{ context }: Sender,
-	file: Readable | Buffer,
-	headers: IDataObject,
+	{ file, headers, response: { clock, host, secrets } }: FoundFile,
 	fileName: string,
-	{ clock, host, secrets }: HttpResponse,
 ): Promise<IBinaryData> {
+	// Each chunk has its own time limit from here on: see `readChunks`.
 	clock.stop();
 	const isBuffer = Buffer.isBuffer(file);
 	if (isBuffer && holdsSecret(file, secrets)) throw new Failure('file.holdsSecret');

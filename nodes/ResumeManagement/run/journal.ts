@@ -1,35 +1,28 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
 import { identityOfRun } from '../../shared/engine';
 import { Failure, type Outcome } from '../../shared/failure';
-import type { JsonBody } from '../http/judge';
-import type { RecordKind } from './record';
-
-/** The body of a response that confirms a write, or of a report on a write that was not sent. */
-export interface WriteResult {
-	body: JsonBody;
-	/** Makes the item. It is kept with the body: a retry does not read the parameters of an applied write again. */
-	kind: Pick<RecordKind, 'itemOf'>;
-}
 
 /**
  * The states of a write: its outcome, once it has one. Only {@link Write.send} changes them:
  *
- *     prepared ──► sent ──┬──► applied    the service confirmed it
- *                         ├──► refused    proved not to have happened: not sent, or turned down; may be sent again
- *                         ├──► held       proved not to have happened, but a person has to act first
- *                         └──► unknown    everything else, foreseen or not
+ *     new ──► started ──┬──► applied    the service confirmed it
+ *                       ├──► refused    proved not to have happened: not sent, or turned down; may be sent again
+ *                       ├──► held       proved not to have happened, but a person has to act first
+ *                       └──► unknown    everything else, foreseen or not
  */
 type State =
-	| { name: 'prepared' | 'sent' }
+	| { name: 'new' | 'started' }
 	| { name: Exclude<Outcome, 'applied'>; failure: Failure }
-	| { name: 'applied'; result: WriteResult };
+	| { name: 'applied'; item: INodeExecutionData };
 
 /** An item's write, and its state. */
 export class Write {
-	private state: State = { name: 'prepared' };
+	private state: State = { name: 'new' };
 
 	/** True if the write must not be sent again, so that {@link result} is final. */
 	get isFinal(): boolean {
-		return this.state.name !== 'prepared' && this.state.name !== 'refused';
+		return this.state.name !== 'new' && this.state.name !== 'refused';
 	}
 
 	get isApplied(): boolean {
@@ -41,11 +34,11 @@ export class Write {
 	 * @param request if it throws anything but a {@link Failure}, the outcome is unknown
 	 * @throws Failure
 	 */
-	async send(request: () => Promise<WriteResult>): Promise<WriteResult> {
+	async send(request: () => Promise<INodeExecutionData>): Promise<INodeExecutionData> {
 		if (!this.isFinal) {
-			this.state = { name: 'sent' };
+			this.state = { name: 'started' };
 			try {
-				this.state = { name: 'applied', result: await request() };
+				this.state = { name: 'applied', item: await request() };
 			} catch (error) {
 				const failure = error instanceof Failure ? error.with({ isWrite: true }) : unexpected();
 				this.state = { name: failure.outcome, failure };
@@ -54,9 +47,9 @@ export class Write {
 		return this.result();
 	}
 
-	/** Returns the result, without a request. @throws Failure */
-	result(): WriteResult {
-		if (this.state.name === 'applied') return this.state.result;
+	/** Returns the item, without a request. @throws Failure */
+	result(): INodeExecutionData {
+		if (this.state.name === 'applied') return this.state.item;
 		throw 'failure' in this.state ? this.state.failure : unexpected();
 	}
 }
@@ -98,11 +91,12 @@ export class Journal {
 		const buyer = this.buyers.get(id) ?? index;
 		this.buyers.set(id, buyer);
 		if (buyer === index || mayRepeat) return;
-		throw new Failure('write.repeated', { buyer }, { isSetting: true });
+		throw new Failure('write.repeated', { buyer });
 	}
 
 	/**
-	 * Runs tasks one at a time, first in, first out: n8n starts all items of `runSingleItem` at once.
+	 * Runs tasks one at a time, first in, first out. The writes of `runItems` come so, but n8n starts all items of
+	 * `runSingleItem` at once.
 	 * @param stops if a failure of this write stops all others until it succeeds in another attempt
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */

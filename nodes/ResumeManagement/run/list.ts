@@ -11,6 +11,7 @@ import type { Operation } from '../operations/operation';
 import { toItem } from '../output/items';
 import {
 	findList,
+	isLastPage,
 	isMore,
 	type ListPlace,
 	lookForList,
@@ -25,7 +26,7 @@ import {
 /** Settings for reading a list from one response or page by page. */
 export interface ListSettings extends ListPlace {
 	/** Names of the options for the list's path and its pages, for errors. */
-	options: { path: string; pagination: string };
+	labels: { path: string; pagination: string };
 	/** Undefined to send one request. */
 	pagination?: Pagination;
 	/** Most records to read; Infinity for all. */
@@ -72,7 +73,7 @@ export class ListKind {
 		this.fields = parameters.paths('options.fieldsToReturn');
 		this.settings = {
 			name: path.split('/').at(-1)!,
-			options: { path: 'Items Path', pagination: 'Pagination' },
+			labels: { path: 'Items Path', pagination: 'Pagination' },
 			limit: parameters.flag('returnAll') ? Infinity : parameters.count('limit'),
 			path: listPathOf(parameters, 'options.itemsPath'),
 			pagination: paginationOf(parameters, 'options.pagination'),
@@ -124,11 +125,11 @@ export async function requestList(
 	request: HttpRequest,
 	settings: ListSettings,
 ): Promise<List> {
-	const { pagination, options, needsList, name } = settings;
+	const { pagination, labels, needsList, name } = settings;
 	if (pagination) return await requestPages(sender, request, settings, pagination);
 	const response = await requestJson(sender, request);
 	const { body } = response;
-	const found = needsList ? findList(body, settings, options.path) : lookForList(body, settings);
+	const found = needsList ? findList(body, settings, labels.path) : lookForList(body, settings);
 	if ('problem' in found) return { bodies: [body], records: [] };
 	const list = { bodies: [body], records: withoutRepeats(found.records, name) };
 	return checkEnd(list, signsOf(response), settings, { records: found.records.length, pages: 1 });
@@ -142,12 +143,12 @@ export async function requestList(
 function checkEnd(
 	list: List,
 	signs: Signs,
-	{ limit, options }: ListSettings,
+	{ limit, labels }: ListSettings,
 	read: { records: number; pages: number },
 ): List {
 	const count = list.records.length;
 	if (count >= limit || !isMore(signs, read)) return list;
-	const failure = new Failure('list.incomplete', { count, option: options.pagination });
+	const failure = new Failure('list.incomplete', { count, option: labels.pagination });
 	if (limit === Infinity) throw failure;
 	return { ...list, hint: failure.description };
 }
@@ -164,9 +165,10 @@ async function requestPages(
 ): Promise<List> {
 	const { parameter, size, maxPages, start } = pagination;
 	const records = new Records(settings.name, pagination.mode);
-	const list: List = { bodies: [], records: records.all };
+	const bodies: JsonBody[] = [];
 	const isFromStart = Number(start ?? 0) <= (pagination.mode === 'offset' ? 0 : 1);
-	const positions = new Set<Position>();
+	// Numbers and offsets grow, so that only a cursor can come twice.
+	const cursors = new Set<Position>();
 	let position = start;
 	let { path } = settings;
 	let signs: Signs | undefined;
@@ -179,33 +181,29 @@ async function requestPages(
 		const response = await requestJson(sender, { ...request, query });
 		const { body } = response;
 		// The list's path on the first page counts for all pages, so that no other list is mistaken for it.
-		const found = findList(body, { ...settings, path }, settings.options.path);
+		const found = findList(body, { ...settings, path }, settings.labels.path);
 		({ path } = found);
 		const isRepeated = records.add(found.records, page);
-		const hasNews = found.records.length > 0 && !isRepeated;
-		if (page === 1 || hasNews) list.bodies.push(body);
+		const isEmpty = found.records.length === 0;
+		if (page === 1 || !(isEmpty || isRepeated)) bodies.push(body);
 		position = nextPosition(pagination, body, position, found.records.length);
-		if (positions.has(position)) {
+		if (cursors.has(position)) {
 			throw new Failure('list.samePage', { what: 'A cursor came twice.' });
 		}
-		positions.add(position);
-		const count = list.records.length;
+		cursors.add(position);
+		const list = { bodies, records: records.all };
+		const count = records.all.length;
 		if (count >= settings.limit) return list;
 
 		// Numbers of records and pages include those before the first page that is read.
 		signs = { ...signsOf(response, signs), ...(!isFromStart && NO_COUNTS) };
 		const read = { records: count, pages: page };
 		if (isLastPage(signs, read) || isRepeated || position === undefined) {
-			const hint = page === 1 && hasNews ? cursorHint(pagination, body, signs) : undefined;
+			const hint = page === 1 && !isEmpty ? cursorHint(pagination, body, signs) : undefined;
 			return checkEnd({ ...list, hint }, signs, settings, read);
 		}
 	}
 	throw new Failure('list.tooManyPages', { pages: maxPages });
-}
-
-/** Checks whether the service says that a page is the last. The total on the first page may be that of this page alone. */
-function isLastPage({ flag, total }: Signs, read: { records: number; pages: number }): boolean {
-	return flag === undefined ? read.pages > 1 && read.records === total : !flag;
 }
 
 /** Returns the position of the next page; undefined if there is none. */

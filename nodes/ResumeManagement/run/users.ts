@@ -32,11 +32,11 @@ export class Users {
 	) {}
 
 	/** @returns the user's ID, percent-encoded @throws Failure; only the list was requested then */
-	async findId(user: UserByEmail, { credential, retries, http }: RequestSettings): Promise<string> {
+	async findId(user: UserByEmail, settings: RequestSettings): Promise<string> {
 		const { email, path, pagination } = user;
+		const { credential, retries, http } = settings;
 		const key = JSON.stringify([credential.decrypted.data, path, pagination, retries, http]);
-		const directory =
-			this.directories.get(key) ?? this.request(user, { credential, retries, http });
+		const directory = this.directories.get(key) ?? this.request(user, settings);
 		this.directories.set(key, directory);
 		return onlyId(await directory, normalizeEmail(email));
 	}
@@ -75,7 +75,7 @@ const LIST = {
 	onlyByName: true,
 	needsList: true,
 	limit: Infinity,
-	options: { path: 'Users Path', pagination: 'Users Pagination' },
+	labels: { path: 'Users Path', pagination: 'Users Pagination' },
 };
 
 function onlyId({ userCount, ids }: Directory, email: string): string {
@@ -92,7 +92,7 @@ function onlyId({ userCount, ids }: Directory, email: string): string {
 	throw new Failure('user.withoutId', { properties: idNames(LIST.name).join(', ') });
 }
 
-/** Returns a failure of reading the list as the item's. */
+/** Returns a failure of reading the list as the item's. The list's own retries are over, and its advice names the pause. */
 function listFailure({ message, advice, facts }: Failure): Failure {
 	const { code, httpStatus, details } = facts;
 	const values = { reason: message, advice };

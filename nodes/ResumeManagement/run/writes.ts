@@ -1,9 +1,4 @@
-import {
-	type INodeExecutionData,
-	type IDataObject,
-	NodeApiError,
-	NodeOperationError,
-} from 'n8n-workflow';
+import { type INodeExecutionData, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { isTool } from '../../shared/engine';
 import { Failure, toNodeError } from '../../shared/failure';
@@ -14,7 +9,7 @@ import { requestJson } from '../http/response';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../output/items';
 import { parametersOf, prepareWrite, type WriteCall, type WriteRun } from './call';
-import type { Write, WriteResult } from './journal';
+import type { Write } from './journal';
 
 /**
  * Sends the write of an item, or returns its result of an earlier attempt.
@@ -29,30 +24,31 @@ export async function writeItem(
 ): Promise<INodeExecutionData[]> {
 	// Each call of a tool is a task of its own: its failure stops no other call.
 	const stops = !run.continues && !isTool(run.node);
-	const { body, kind } = await run.journal.enqueue(write, stops, async () => {
+	const item = await run.journal.enqueue(write, stops, async () => {
 		if (write.isFinal) return write.result();
-		return await perform(run, call ?? (await prepare(run, index)), write);
+		return await perform(run, call ?? (await prepareUnrepeated(run, index)), write);
 	});
-	return [kind.itemOf(body)];
+	return [item];
 }
 
 /** Performs a write: at most once, and with the same key at most once in all executions. @throws Failure */
-async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<WriteResult> {
+async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<INodeExecutionData> {
 	const { request, kind, sendOnceKey } = call;
 	const { method, path, query, body, credential } = request;
 	if (call.preview) {
 		// An item that could not be sent fails in a preview, too.
 		if (sendOnceKey) await run.claims.checkRows();
 		const preview = { preview: true, method, path, ...(body && { body }) };
-		return report(hideSecrets(preview, credential.secrets));
+		return toItem(hideSecrets(preview, credential.secrets));
 	}
 	return await write.send(async () => {
-		const send = async () => ({ kind, body: await requestConfirmed(run, call) });
+		const send = async () => kind.itemOf(await requestConfirmed(run, call));
 		if (!sendOnceKey) return await send();
 		const { baseUrl, account } = credential;
-		const own = [baseUrl, account, run.operation.path, method, path, query, body];
-		const sent = await run.claims.sendOnce(sendOnceKey, own, send);
-		return sent ?? report({ alreadySent: true, sendOnceKey, outcome: 'succeeded' });
+		// The operation counts too: a custom request to the same path is confirmed by its status alone.
+		const identity = [baseUrl, account, run.operation.path, method, path, query, body];
+		const item = await run.claims.sendOnce(sendOnceKey, identity, send);
+		return item ?? toItem({ alreadySent: true, sendOnceKey, outcome: 'succeeded' });
 	});
 }
 
@@ -72,13 +68,8 @@ async function requestConfirmed(
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: 200, details });
 }
 
-/** A report on a write that was not sent, as it is. */
-function report(body: IDataObject): WriteResult {
-	return { body, kind: { itemOf: toItem } };
-}
-
 /** Prepares a write, and refuses one that repeats the purchase of another item. @throws Failure; n8n's own errors */
-async function prepare(run: WriteRun, index: number): Promise<WriteCall> {
+async function prepareUnrepeated(run: WriteRun, index: number): Promise<WriteCall> {
 	const call = await prepareWrite(run, index);
 	const { purchase, sendOnceKey, request } = call;
 	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is one of its own.
@@ -100,7 +91,7 @@ export async function prepareAll(
 ): Promise<void> {
 	for (const index of indexes) {
 		try {
-			calls.set(index, await prepare(run, index));
+			calls.set(index, await prepareUnrepeated(run, index));
 		} catch (error) {
 			throw toNodeError(run.node, error, index);
 		}
@@ -109,11 +100,11 @@ export async function prepareAll(
 
 /** Refuses a run of too many items, most often a mistake in the workflow. Previews do not count. @throws Failure */
 export function refuseTooMany(run: WriteRun, indexes: number[]): void {
-	const { maxItems } = run.operation;
-	const most = maxItems ? parametersOf(run, 0).count(maxItems) : Infinity;
+	const { maxItemsField } = run.operation;
+	const most = maxItemsField ? parametersOf(run, 0).count(maxItemsField) : Infinity;
 	if (indexes.length <= most) return;
 	const items = indexes.filter((index) => !isPreview(run, index)).length;
-	if (items > most) throw new Failure('write.tooMany', { items, most }, { isSetting: true });
+	if (items > most) throw new Failure('write.tooMany', { items, most });
 }
 
 /** Returns false if Preview can't be read, which is an error of its item alone. */
@@ -132,7 +123,7 @@ function isPreview(run: WriteRun, index: number): boolean {
  */
 export function refuseErrorOutput({ node }: WriteRun): void {
 	if (!isTool(node) || node.onError !== 'continueErrorOutput') return;
-	throw toNodeError(node, new Failure('write.errorOutput', {}, { isSetting: true }));
+	throw toNodeError(node, new Failure('write.errorOutput'));
 }
 
 /** A hint of the run, because a notice in the node's description can't depend on this setting. */

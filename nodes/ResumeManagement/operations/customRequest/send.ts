@@ -1,7 +1,7 @@
 import type { IHttpRequestMethods } from 'n8n-workflow';
 
 import type { WriteOperation } from '../operation';
-import { bodyFields, customPath, options, queryParameters, sendOnceKey, simplify } from '../fields';
+import { bodyInputs, customPath, options, queryParameters, sendOnceKey, simplify } from '../fields';
 
 export const send: WriteOperation = {
 	value: 'send',
@@ -29,7 +29,7 @@ export const send: WriteOperation = {
 			description: 'The HTTP method, as your account manager named it',
 		},
 		customPath,
-		...bodyFields,
+		...bodyInputs,
 		sendOnceKey,
 		simplify,
 		options(queryParameters),

@@ -103,7 +103,7 @@ export const upgrade: WriteOperation = {
 	],
 	// The subscription record's (partner API specification, §2).
 	timestamps: ['created', 'current_period_start', 'current_period_end'],
-	maxItems: 'options.maxUpgrades',
+	maxItemsField: 'options.maxUpgrades',
 	requestParts: (parameters) => {
 		const planId = parameters.text('planId');
 		const email = parameters.email('email');

@@ -1,5 +1,5 @@
 import type { WriteOperation } from '../operation';
-import { bodyFields, options, sendOnceKey, simplify, userId, lookupOptions } from '../fields';
+import { bodyInputs, options, sendOnceKey, simplify, userId, lookupOptions } from '../fields';
 
 export const create: WriteOperation = {
 	value: 'create',
@@ -9,6 +9,6 @@ export const create: WriteOperation = {
 	method: 'POST',
 	path: '/user/:userID/resume',
 	write: true,
-	fields: [userId, ...bodyFields, sendOnceKey, simplify, options(...lookupOptions)],
+	fields: [userId, ...bodyInputs, sendOnceKey, simplify, options(...lookupOptions)],
 	requestParts: (parameters) => ({ body: parameters.body() }),
 };

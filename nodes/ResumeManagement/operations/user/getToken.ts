@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../../../shared/json';
 import type { WriteOperation } from '../operation';
-import { bodyFields, simplify } from '../fields';
+import { bodyInputs, simplify } from '../fields';
 
 export const getToken: WriteOperation = {
 	value: 'getToken',
@@ -22,7 +22,7 @@ export const getToken: WriteOperation = {
 			placeholder: 'e.g. nathan@example.com',
 			description: 'The email address of the user, sent as the field email. Left out when empty.',
 		},
-		...bodyFields,
+		...bodyInputs,
 		simplify,
 	],
 	requestParts: (parameters) => {
