@@ -3,6 +3,9 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { identityOfRun } from '../../shared/engine';
 import { Failure, type Outcome } from '../../shared/failure';
 
+/** Makes the item of an applied write, or of one that was not sent. What it throws leaves the write's outcome as it is. */
+export type WriteResult = () => INodeExecutionData;
+
 /**
  * The states of a write: its outcome, once it has one. Only {@link Write.send} changes them:
  *
@@ -14,7 +17,7 @@ import { Failure, type Outcome } from '../../shared/failure';
 type State =
 	| { name: 'new' | 'started' }
 	| { name: Exclude<Outcome, 'applied'>; failure: Failure }
-	| { name: 'applied'; item: INodeExecutionData };
+	| { name: 'applied'; result: WriteResult };
 
 /** An item's write, and its state. */
 export class Write {
@@ -34,11 +37,11 @@ export class Write {
 	 * @param request if it throws anything but a {@link Failure}, the outcome is unknown
 	 * @throws Failure
 	 */
-	async send(request: () => Promise<INodeExecutionData>): Promise<INodeExecutionData> {
+	async send(request: () => Promise<WriteResult>): Promise<WriteResult> {
 		if (!this.isFinal) {
 			this.state = { name: 'started' };
 			try {
-				this.state = { name: 'applied', item: await request() };
+				this.state = { name: 'applied', result: await request() };
 			} catch (error) {
 				const failure = error instanceof Failure ? error.with({ isWrite: true }) : unexpected();
 				this.state = { name: failure.outcome, failure };
@@ -47,9 +50,9 @@ export class Write {
 		return this.result();
 	}
 
-	/** Returns the item, without a request. @throws Failure */
-	result(): INodeExecutionData {
-		if (this.state.name === 'applied') return this.state.item;
+	/** Returns the result, without a request. @throws Failure */
+	result(): WriteResult {
+		if (this.state.name === 'applied') return this.state.result;
 		throw 'failure' in this.state ? this.state.failure : unexpected();
 	}
 }

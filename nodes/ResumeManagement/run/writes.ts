@@ -4,12 +4,12 @@ import { isTool } from '../../shared/engine';
 import { Failure, toNodeError } from '../../shared/failure';
 import { shownNames } from '../../shared/names';
 import { hideSecrets } from '../../shared/secrets';
-import { type JsonBody, whyNoSuccess } from '../http/judge';
+import { whyNoSuccess } from '../http/judge';
 import { requestJson } from '../http/response';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../output/items';
 import { parametersOf, prepareWrite, type WriteCall, type WriteRun } from './call';
-import type { Write } from './journal';
+import type { Write, WriteResult } from './journal';
 
 /**
  * Sends the write of an item, or returns its result of an earlier attempt.
@@ -24,31 +24,31 @@ export async function writeItem(
 ): Promise<INodeExecutionData[]> {
 	// Each call of a tool is a task of its own: its failure stops no other call.
 	const stops = !run.continues && !isTool(run.node);
-	const item = await run.journal.enqueue(write, stops, async () => {
+	const result = await run.journal.enqueue(write, stops, async () => {
 		if (write.isFinal) return write.result();
 		return await perform(run, call ?? (await prepareUnrepeated(run, index)), write);
 	});
-	return [item];
+	return [result()];
 }
 
 /** Performs a write: at most once, and with the same key at most once in all executions. @throws Failure */
-async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<INodeExecutionData> {
-	const { request, kind, sendOnceKey } = call;
+async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<WriteResult> {
+	const { request, sendOnceKey } = call;
 	const { method, path, query, body, credential } = request;
 	if (call.preview) {
 		// An item that could not be sent fails in a preview, too.
 		if (sendOnceKey) await run.claims.checkRows();
 		const preview = { preview: true, method, path, ...(body && { body }) };
-		return toItem(hideSecrets(preview, credential.secrets));
+		return () => toItem(hideSecrets(preview, credential.secrets));
 	}
 	return await write.send(async () => {
-		const send = async () => kind.itemOf(await requestConfirmed(run, call));
+		const send = async () => await requestConfirmed(run, call);
 		if (!sendOnceKey) return await send();
 		const { baseUrl, account } = credential;
 		// The operation counts too: a custom request to the same path is confirmed by its status alone.
 		const identity = [baseUrl, account, run.operation.path, method, path, query, body];
-		const item = await run.claims.sendOnce(sendOnceKey, identity, send);
-		return item ?? toItem({ alreadySent: true, sendOnceKey, outcome: 'succeeded' });
+		const sent = await run.claims.sendOnce(sendOnceKey, identity, send);
+		return sent ?? (() => toItem({ alreadySent: true, sendOnceKey, outcome: 'succeeded' }));
 	});
 }
 
@@ -59,11 +59,11 @@ async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<IN
  */
 async function requestConfirmed(
 	{ sender, operation }: WriteRun,
-	{ request }: WriteCall,
-): Promise<JsonBody> {
+	{ request, kind }: WriteCall,
+): Promise<WriteResult> {
 	const { body } = await requestJson(sender, request);
 	const reason = whyNoSuccess(body) ?? operation.whyUnconfirmed?.(body, request.body);
-	if (reason === undefined) return body;
+	if (reason === undefined) return () => kind.itemOf(body);
 	const details = `The response has the properties: ${shownNames(body)}.`;
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: 200, details });
 }
