@@ -1,14 +1,6 @@
-import type { INodeProperties, INodePropertyCollection, INodePropertyMode } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
 /* Fields that several operations share. The file of an operation has its own fields. */
-
-const fromList = (placeholder: string, searchListMethod: string): INodePropertyMode => ({
-	displayName: 'From List',
-	name: 'list',
-	type: 'list',
-	placeholder,
-	typeOptions: { searchListMethod, searchable: true },
-});
 
 /** An operation with this field has `lookupOptions` too, for the mode By Email. */
 export const userId: INodeProperties = {
@@ -20,7 +12,13 @@ export const userId: INodeProperties = {
 	description:
 		'The user to work with. By Email looks up the ID in the list of users, which the node reads once a run.',
 	modes: [
-		fromList('Select a user…', 'searchUsers'),
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Select a user…',
+			typeOptions: { searchListMethod: 'searchUsers', searchable: true },
+		},
 		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. user-001' },
 		{
 			displayName: 'By Email',
@@ -52,7 +50,13 @@ const resume: INodeProperties = {
 	required: true,
 	description: 'The resume to work with',
 	modes: [
-		fromList('Select a resume…', 'searchResumes'),
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Select a resume…',
+			typeOptions: { searchListMethod: 'searchResumes', searchable: true },
+		},
 		{ displayName: 'By ID', name: 'id', type: 'string', placeholder: 'e.g. resume-001' },
 	],
 };
