@@ -412,7 +412,7 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	}
 	const { data } = executions.find(({ storedData }) => storedData.includes('pay_4'))!;
 	expect(data.resultData.error!.message).toBe(
-		`Payment pay_4 of ${lost}: unknown. Outcome unknown: The connection to the service was lost before the response was complete. The provider does not deliver it again. In five minutes, decide in Settle open upgrades.`,
+		`Payment pay_4 of ${lost}: unknown. Outcome unknown: The connection to the service was lost before the response was complete. It may be billed. The provider does not deliver it again. In five minutes, decide in Settle open upgrades.`,
 	);
 });
 
@@ -437,7 +437,7 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 		expect(page).toMatch(
 			/Plan now: plan_\w+, period since \w+, \d+ \w+ 20\d\d|record names no plan/,
 		);
-		expect(page).toMatch(/Tried \w+, [\w: ]+: unknown\. Outcome unknown: The connection/);
+		expect(page).toMatch(/Tried \w+, [\w: ]+: unknown\. The connection/);
 		return async (choices: string[]) => {
 			const form = new FormData();
 			for (const [id, choice] of choices.entries()) {
