@@ -47,8 +47,8 @@ export async function runItems(
 	const node = this.getNode();
 	const hints = new Set<string>();
 	const run = startRun(this, operation, {
-		// If a tool threw, version 3 of n8n's AI Agent would pass the message to the model, without the description. On
-		// Error = Stop is an agent's choice.
+		// If a tool threw, version 3 of n8n's AI Agent would pass the message to the model, without the description. It throws
+		// if the user has set On Error = Stop.
 		continues: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new Credentials(this),
 		hint: (message) => void hints.add(message),
