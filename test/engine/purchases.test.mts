@@ -97,6 +97,8 @@ test.each(Object.entries(safeguards))('%s', async (_, { items, parameters, rest,
 test('with On Error = Stop, the error of Max Upgrades is that of the node', async () => {
 	const { error } = await upgrade(Array<object>(101).fill(forEmma), {}, { node: {} });
 	expect(error).toMatchObject({
+		// n8n's class for a setting; one for a request would look as if the service had refused it.
+		name: 'NodeOperationError',
 		message: 'The run has 101 items, and at most 100 may be upgraded',
 		description: expect.stringContaining('raise Max Upgrades in Options') as string,
 	});

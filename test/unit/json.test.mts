@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseJson } from '../../nodes/shared/json.ts';
+import { parseJson, throughJson } from '../../nodes/shared/json.ts';
 
 const number = fc.stringMatching(/^-?(0|[1-9]\d{0,22})(\.\d{1,22})?([eE][+-]?([0-9]|[34]\d\d))?$/);
 
@@ -63,4 +63,10 @@ test('a list of 26,000 users with ten fields, and one of millions of numbers, is
 	for (const text of [JSON.stringify(Array(26_000).fill(user)), `[${'0,'.repeat(2 ** 22)}1e400]`]) {
 		expect(parseJson(text)).toBeDefined();
 	}
+});
+
+test('a value that JSON cannot express is told, and not left out', () => {
+	const circular: { self?: object } = {};
+	circular.self = circular;
+	expect(throughJson(circular)).toEqual({ problem: 'notJson' });
 });
