@@ -91,7 +91,7 @@ export class ResumeManagementApi implements ICredentialType {
 		},
 	];
 
-	/** Adds the header `Authentication`, as the service spells it (§4 and §5). n8n would evaluate an expression each time. */
+	/** Adds the header `Authentication`, as the service spells it (§4 and §5). A function, as n8n evaluates an expression each time. */
 	authenticate: ICredentialType['authenticate'] = async ({ privateKey }, request) => ({
 		...request,
 		headers: {
@@ -104,8 +104,8 @@ export class ResumeManagementApi implements ICredentialType {
 
 	/**
 	 * Fails for an error of the service, also with HTTP 200 (§7.1), and for a response without a status. n8n compares one
-	 * value of the body for each rule, and fails by itself from HTTP 400 on (n8n/src/services/credentials-tester.service.ts).
-	 * n8n 2 has a rule for an HTTP status, too.
+	 * value of the body for each rule, and fails by itself from HTTP 400 on (credentials-tester.service.ts). n8n 2 has rules
+	 * for a status, too.
 	 */
 	test: ICredentialTestRequest = {
 		request: { url: TEST_URL, disableFollowRedirect: true },

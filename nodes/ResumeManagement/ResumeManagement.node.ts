@@ -74,7 +74,7 @@ function operationOption(operation: Operation): INodePropertyOptions {
 	return {
 		...{ name, value, action, description },
 		...(builderHint && { builderHint: { propertyHint: builderHint } }),
-		// n8n's form for the request of an operation; the pipeline reads the operation itself.
+		// Declares the request, as in each declarative node. At run time, the pipeline reads the operation itself.
 		routing: { request: { method, url: path } },
 	};
 }
@@ -126,6 +126,7 @@ export class ResumeManagement implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'resumeManagementApi', required: true }],
+		// Makes the node declarative for n8n, which calls `customOperations` and `pagination` of no other nodes.
 		requestDefaults: { baseURL: '={{ $credentials.baseUrl }}' },
 		properties,
 	};

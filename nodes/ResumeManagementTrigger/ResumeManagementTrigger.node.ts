@@ -101,15 +101,15 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	}
 	const read = readEvent(settings, delivery);
 	if ('problem' in read) return refuse(context, 400, 'unreadable-body', read.problem);
-	const { event } = read;
+	const { item } = read;
 	const webhookResponse = { status: 'success' };
-	if (!isSelected(event.event, settings.events)) {
-		const name = JSON.stringify(event.event.slice(0, 100));
+	if (!isSelected(item.event, settings.events)) {
+		const name = JSON.stringify(item.event.slice(0, 100));
 		warn(context, `started nothing for the event ${name}: 'Trigger On' does not select it`);
 		return { webhookResponse };
 	}
 	const request = settings.includeHeaders && shownRequest(context, settings);
-	return { webhookResponse, workflowData: [[{ json: { ...event, ...request } }]] };
+	return { webhookResponse, workflowData: [[{ json: { ...item, ...request } }]] };
 }
 
 /** Responds in the envelope of the service's own API (partner API specification, §2). */

@@ -31,7 +31,7 @@ export type Unreadable = { problem: string };
 export function readEvent(
 	settings: Settings,
 	delivery: Delivery,
-): { event: EventItem } | Unreadable {
+): { item: EventItem } | Unreadable {
 	const { body, headers, receivedAt } = delivery;
 	const { secrets } = settings;
 	const text = decodeText(body, headers['content-type']);
@@ -51,11 +51,10 @@ export function readEvent(
 	// A payload without a name is the one event of the specification.
 	const event = name || SECTION_SAVED;
 	return {
-		event: { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data },
+		item: { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data },
 	};
 }
 
-/** Checks whether Trigger On selects the event. */
 export function isSelected(event: string, chosen: string[]): boolean {
 	if (chosen.includes('*')) return true;
 	return chosen.includes('resumeSectionSaved') && comparable(event) === comparable(SECTION_SAVED);

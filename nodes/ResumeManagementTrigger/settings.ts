@@ -22,21 +22,21 @@ type Context = IHookFunctions | IWebhookFunctions;
 
 /** @throws a Failure if a field or a webhook secret can't be used; n8n's own errors */
 export async function readSettings(context: Context): Promise<Settings> {
-	const fields = new ParameterReader(
+	const parameters = new ParameterReader(
 		properties,
 		(name, fallback) => context.getNodeParameter(name, fallback),
 		'Until then, the trigger accepts no event.',
 	);
 	// n8n gives a hidden field its default.
 	const settings = {
-		events: fields.choices('events'),
-		verification: fields.choice<Verification['verification']>('verification'),
-		headerName: fields.headerName('headerName'),
-		signatureEncoding: fields.choice<Verification['signatureEncoding']>('signatureEncoding'),
-		signaturePrefix: fields.optionalText('signaturePrefix'),
-		eventNamePath: fields.optionalText('options.eventNamePath'),
-		eventIdPath: fields.optionalText('options.eventIdPath'),
-		includeHeaders: fields.flag('options.includeHeaders'),
+		events: parameters.choices('events'),
+		verification: parameters.choice<Verification['verification']>('verification'),
+		headerName: parameters.headerName('headerName'),
+		signatureEncoding: parameters.choice<Verification['signatureEncoding']>('signatureEncoding'),
+		signaturePrefix: parameters.optionalText('signaturePrefix'),
+		eventNamePath: parameters.optionalText('options.eventNamePath'),
+		eventIdPath: parameters.optionalText('options.eventIdPath'),
+		includeHeaders: parameters.flag('options.includeHeaders'),
 	};
 	return { ...settings, ...(await readSecrets(context, settings)) };
 }

@@ -27,7 +27,7 @@ export interface ClaimContext {
  * all that a node has processed, so two executions can both find a key new. Only the INSERT of a row decides. n8n names the
  * row by the node's ID, which it reads before its first `await` (n8n/src/deduplication/deduplication-helper.ts). If it read
  * the ID later, all rows would be one: `Claims` asks for a row that nobody writes, and sends nothing if it is there.
- * @throws Failure if n8n has no such helper
+ * @throws Error if n8n has no such helper
  */
 export async function withRow<T>(
 	context: ClaimContext,
@@ -44,7 +44,7 @@ export async function withRow<T>(
 	} finally {
 		node.id = id;
 	}
-	if (!result) throw new Failure('key.notClaimed', {}, { outcome: 'refused' });
+	if (!result) throw new Error('n8n has no such helper.');
 	return await result;
 }
 
@@ -65,14 +65,14 @@ export function isTool({ type }: INode): boolean {
 }
 
 /**
- * Identifies an item's write within a run: by its index or, as all calls of a tool are item 0, by the arguments of the
- * call, which n8n keeps for its retries (n8n-core's get-input-connection-data.ts).
+ * Identifies an item's write within a run: by its index or, as all calls of a tool are item 0, by the object with the
+ * arguments of the call, which n8n keeps for its retries (n8n-core's get-input-connection-data.ts).
  * @throws Failure if n8n names tools or passes arguments in another way: then one call could be taken for another
  */
 export function identityOfWrite(context: IExecutePaginationFunctions): object | number {
 	const input = () => context.getInputData(0, NodeConnectionTypes.AiTool);
+	// If this is no call of a tool, n8n makes a new item each time (n8n-core's execute-single-context.ts).
 	const item = input();
-	// Without such an input, n8n makes a new item each time (n8n-core's execute-single-context.ts).
 	const isCall = item === input();
 	if (isCall !== isTool(context.getNode())) throw new Failure('write.unguarded');
 	return isCall ? item.json : context.getItemIndex();
@@ -111,11 +111,11 @@ export async function readSharedCredential(
 	const { workflow } = context;
 	if (!workflow) return undefined;
 	const { expression } = workflow;
-	const calls: Array<{ given: string; result: string }> = [];
+	const calls: Array<{ before: string; after: string }> = [];
 	const getParameterValue: GetParameterValue = (...values) => {
-		const given = JSON.stringify(values[0]);
+		const before = JSON.stringify(values[0]);
 		const result = expression.getParameterValue(...values);
-		calls.push({ given, result: JSON.stringify(result) });
+		calls.push({ before, after: JSON.stringify(result) });
 		return result;
 	};
 	const recording = Object.create(workflow, {
@@ -124,8 +124,11 @@ export async function readSharedCredential(
 	const observed = Object.create(context, { workflow: { value: recording } }) as CredentialContext;
 	const data = await observed.getCredentials(type, itemIndex);
 	const [call, ...others] = calls;
-	const isUnchanged = call?.given === call?.result && call?.given === JSON.stringify(data);
-	return others.length === 0 && call && isUnchanged && !hasExpression(data) ? data : undefined;
+	// One call, with these data, which it did not change.
+	const isProof = others.length === 0 && call?.before === call?.after;
+	return isProof && call?.before === JSON.stringify(data) && !hasExpression(data)
+		? data
+		: undefined;
 }
 
 function hasExpression(value: unknown): boolean {

@@ -31,8 +31,7 @@ interface Facts {
 
 /**
  * An item that did not succeed, with the sentences that a person reads: at the node, in the list of executions, in an
- * Error Workflow, and wherever a workflow passes them on. They hold no secret (see `hideSecrets`), and no network code
- * (see {@link withoutNetworkCodes}).
+ * Error Workflow, and wherever a workflow passes them on. They hold no secret, and no network code (NETWORK_CODE).
  */
 export class Failure extends Error {
 	/** The description without the details. */
@@ -75,7 +74,7 @@ function textsOf(
 	values: Failure['values'],
 	{ isWrite = false, outcome = 'unknown', retryAfter = 0 }: Facts,
 ): { message: string; advice: string } {
-	// The unknown outcome is that of the first request with the key, not of this item.
+	// This item sent nothing: the outcome of `key.claimed` is that of the first request with the key.
 	const isUnknown = isWrite && outcome === 'unknown' && id !== 'key.claimed';
 	const fill = (text: string) =>
 		text
@@ -112,8 +111,7 @@ export function withoutNetworkCodes(text: string): string {
 }
 
 /**
- * Returns an error as n8n's: a NodeOperationError for a setting, a NodeApiError for a request. An error of n8n
- * itself, such as that of an expression, stays as it is.
+ * Returns an error as n8n's: a NodeOperationError for a setting, a NodeApiError for a request, n8n's own error as it is.
  * @param itemIndex of the item that failed, if it was one
  */
 export function toNodeError(node: INode, error: unknown, itemIndex?: number): Error {

@@ -329,4 +329,4 @@ export const FAILURES = {
 		'The {list} in the response have no ID',
 		'They have none of the properties {properties}, or several with different IDs. The first record has the properties: {names}. Switch this field to By ID, and enter the ID.',
 	],
-} satisfies Record<string, [message: string, description: string]>;
+} satisfies Record<string, [message: string, advice: string]>;

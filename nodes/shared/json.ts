@@ -74,7 +74,9 @@ const TOKEN = new RegExp(`\\\\.|"|${LONG_NUMBER.source}`, 'gi');
  * gigabytes for the millions of numbers that 16 MB can hold, and shows no digits in Node.js 20 (n8n 1).
  */
 function quoteRounded(text: string): string {
-	let [quoted, copied, isInString] = ['', 0, false];
+	let quoted = '';
+	let copied = 0;
+	let isInString = false;
 	for (const { 0: token, index } of text.matchAll(TOKEN)) {
 		if (token === '"') isInString = !isInString;
 		else if (!isInString && !keepsDigits(token)) {

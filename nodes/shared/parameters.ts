@@ -120,10 +120,7 @@ export class ParameterReader {
 		return { ...own, ...body };
 	}
 
-	/**
-	 * Reads the Send Once Key; undefined if the user has left the field empty. An expression without a value is an error: the
-	 * item would be sent without protection.
-	 */
+	/** Reads the Send Once Key; undefined if the field was left empty. An expression without a value would protect from nothing. */
 	sendOnceKey(): string | undefined {
 		return this.isLeftEmpty('sendOnceKey') ? undefined : this.text('sendOnceKey');
 	}
@@ -175,7 +172,7 @@ export class ParameterReader {
 		return isOne ? email : this.reject('notAnEmail', name);
 	}
 
-	/** Refuses an expression that is the value itself: a request with it would be for something else, and might bill. */
+	/** Refuses text with an expression that n8n did not evaluate: a request with it would be for something else, and might bill. */
 	private refuseExpression(name: string, text: string): string {
 		return text.includes(EXPRESSION) ? this.reject('anExpression', name) : text;
 	}
@@ -188,10 +185,7 @@ export class ParameterReader {
 
 	private json(field: string): IDataObject {
 		const given = this.read(field);
-		const body =
-			typeof given === 'string'
-				? this.parsed(field, given)
-				: this.toJson(field, given, this.labelOf(field));
+		const body = typeof given === 'string' ? this.parsed(field, given) : this.toJson(field, given);
 		return isPlain(body) ? body : this.reject('notAJsonObject', field);
 	}
 
@@ -209,7 +203,7 @@ export class ParameterReader {
 		return Object.fromEntries(pairs) as IDataObject;
 	}
 
-	private toJson(field: string, value: unknown, label: string): unknown {
+	private toJson(field: string, value: unknown, label = this.labelOf(field)): unknown {
 		const written = throughJson(value);
 		if ('problem' in written) return this.reject(written.problem, field, { field: label });
 		return written.value;
@@ -246,21 +240,13 @@ export class ParameterReader {
 		return field as INodeProperties | undefined;
 	}
 
-	private reject(
-		problem: Problem,
-		name: string,
-		values: Record<string, string | number> = {},
-	): never {
-		throw new Failure(
-			`parameter.${problem}`,
-			{ field: this.labelOf(name), ...values },
-			{ details: this.consequence },
-		);
+	private reject(problem: Problem, name: string, values: Failure['values'] = {}): never {
+		const field = this.labelOf(name);
+		throw new Failure(`parameter.${problem}`, { field, ...values }, { details: this.consequence });
 	}
 }
 
 type Option = NonNullable<INodeProperties['options']>[number];
 
 type NameOf<Id> = Id extends `parameter.${infer Name}` ? Name : never;
-
 type Problem = NameOf<FailureId>;

@@ -17,6 +17,7 @@ export function toPath(text: string): string | undefined {
 	const isBelow = segments.every(
 		(one) => one && one.split(/[/\\]/).every(isSegment) && !/%2e/i.test(one),
 	);
+	// `encodeURI` encodes the percent signs of existing escapes once more.
 	return isBelow && !/[?#\\]/.test(text) ? encodeURI(path).replaceAll('%25', '%') : undefined;
 }
 
@@ -29,7 +30,7 @@ export function decoded(text: string): string | undefined {
 	}
 }
 
-/** Refuses `..;` too: some servers remove a semicolon and the text after it. */
+/** Refuses `.` and `..`, also before a semicolon: some servers remove it and the text after it. */
 function isSegment(text: string): boolean {
 	return !/^\s*\.{1,2}\s*(;|$)/.test(text) && !CONTROL_CHARACTERS.test(text);
 }

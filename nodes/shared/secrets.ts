@@ -27,12 +27,12 @@ export function withoutPrefix(secret: string): string {
 function spellingsOf(secret: string): string[] {
 	const bytes = Buffer.from(secret);
 	const hex = bytes.toString('hex');
-	const json = jsonOf(secret);
+	const jsonSpellings = jsonOf(secret);
 	return [
 		secret,
-		...json,
+		...jsonSpellings,
 		// JSON in a string of JSON.
-		...json.flatMap((text) => [inJson(text), withSlashes(inJson(text))]),
+		...jsonSpellings.flatMap((text) => [inJson(text), withSlashes(inJson(text))]),
 		// Through bytes, as half a surrogate pair can't be percent-encoded.
 		...percentEncodingsOf(bytes.toString()),
 		hex,
@@ -51,6 +51,7 @@ const ESCAPED_IN_JSON = [/\\"|[&'+<>`]/g, /[&'<=>]/g, /[&<>]/g, /\\"|[&'+/<=>`]/
 function jsonOf(secret: string): string[] {
 	const json = inJson(secret);
 	const escaped = ESCAPED_IN_JSON.flatMap((characters) => {
+		// The last character of an escaped quotation mark.
 		const code = (one: string) => one.charCodeAt(one.length - 1).toString(16);
 		return [
 			json.replace(characters, (one) => `\\u00${code(one)}`),
@@ -138,7 +139,8 @@ function replaceInText(text: string, secrets: Secrets): string {
 			ends.set(start, Math.max(ends.get(start) ?? 0, start + secret.length));
 		}
 	}
-	let [shown, covered] = ['', 0];
+	let shown = '';
+	let covered = 0;
 	for (const [start, end] of [...ends].sort(([one], [other]) => one - other)) {
 		if (start >= covered) shown += text.slice(covered, start) + HIDDEN;
 		covered = Math.max(covered, end);

@@ -75,7 +75,7 @@ const messageOf = (item?: IDataObject) =>
 	String((item?.error as IDataObject | undefined)?.message ?? 'no error');
 const alreadySent = (sendOnceKey: string) => ({
 	alreadySent: true,
-	outcome: 'succeeded',
+	outcome: 'applied',
 	sendOnceKey,
 });
 const used = 'This Send Once Key was used before, so nothing was sent now';

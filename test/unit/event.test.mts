@@ -20,7 +20,7 @@ function readBody(body: string | Buffer, headers: Record<string, string> = {}, p
 	return readEvent(settings as unknown as Settings, delivery);
 }
 const read = (payload: unknown, headers = {}, paths = {}) =>
-	(readBody(JSON.stringify(payload), headers, paths) as { event: EventItem }).event;
+	(readBody(JSON.stringify(payload), headers, paths) as { item: EventItem }).item;
 const idOf = ({ deliveryId, deliveryIdSource }: EventItem) => [deliveryId, deliveryIdSource];
 
 test.each<[unknown, string, string?]>([
@@ -55,7 +55,7 @@ test.each<[object | string, string, eventIdPath?: string]>([
 ])('%j has the ID %j of its own', (payload, id, eventIdPath = '') => {
 	const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
 	expect(readBody(body, SIGNED, { eventIdPath })).toMatchObject({
-		event: { deliveryId: id, deliveryIdSource: 'payload' },
+		item: { deliveryId: id, deliveryIdSource: 'payload' },
 	});
 });
 
@@ -96,7 +96,7 @@ test.each<[string | Buffer, string, string | object]>([
 	[inBytes('utf8'), 'application/json; charset=klingon', CHARACTERS],
 ])('the body %j of type %j', (body, type, expected) => {
 	const result = readBody(body, { 'content-type': type });
-	expect('problem' in result ? result.problem : result.event.data).toEqual(expected);
+	expect('problem' in result ? result.problem : result.item.data).toEqual(expected);
 });
 
 test.each<[boolean, string[]]>([

@@ -3,16 +3,15 @@ import { type IDataObject, sleep } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 import type { HttpRequest } from './send';
 
-/** Milliseconds; the n-th pause is a random part of `FIRST_PAUSE * 2^n`, or of the longest, so that clients spread out. */
+/** Milliseconds. The pause after attempt n (from 0) is a random part of `FIRST_PAUSE * 2^n`, so that clients spread out. */
 const FIRST_PAUSE = 500;
 
 /** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
 export const LONGEST_PAUSE = 60_000;
 
 /**
- * Repeats an attempt until it succeeds, must not be repeated, or was the last.
+ * Repeats an attempt until it succeeds, must not be repeated, or was the last, whose Failure is thrown.
  * @param earlier number of attempts before this one
- * @throws Failure of the last attempt
  */
 export async function withRetries<T>(
 	request: Pick<HttpRequest, 'retries' | 'write'>,

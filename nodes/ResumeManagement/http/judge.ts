@@ -30,7 +30,8 @@ const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; outcome?: 
 export const TRANSIENT = [429, 500, 502, 503, 504];
 
 /** Characters of the service's code and text that an error shows. */
-const [LONGEST_CODE, LONGEST_TEXT] = [200, 1_000];
+const LONGEST_CODE = 200;
+const LONGEST_TEXT = 1_000;
 
 /** Characters of a response that an error shows. */
 const EXCERPT = 200;
@@ -102,14 +103,16 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	// The message; else the meaning of a bare code; else the sentence around the code.
 	const text =
 		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
-	// A message of n8n has no period at its end.
-	const sentence = text.replace(/(?<!\.)\.$/, '');
-	const words = sentence.toLowerCase().split(/[^\w-]+/);
-	const hasCode = code === '' || words.includes(code.toLowerCase());
-	const reported = hasCode ? sentence : `${sentence} (${code})`;
-	const values = { reported: reported || 'an error without a reason' };
+	const values = { reported: withCode(text, code) || 'an error without a reason' };
 	const facts = { ...factsOf(response, known?.outcome), code: code || undefined };
 	return new Failure(known?.id ?? 'service.error', values, facts);
+}
+
+/** Adds the code to a text that does not name it. As in n8n's own messages, there is no period at the end. */
+function withCode(text: string, code: string): string {
+	const sentence = text.replace(/(?<!\.)\.$/, '');
+	const words = sentence.toLowerCase().split(/[^\w-]+/);
+	return code === '' || words.includes(code.toLowerCase()) ? sentence : `${sentence} (${code})`;
 }
 
 /** Returns the failure for a response with another status than 200 and without an envelope. */

@@ -7,7 +7,7 @@ const NOT_SECURE =
  * Failures by the codes of Node.js (its documentation of `Error` and `tls`), axios and n8n; the first match
  * counts. EINVAL: the socket's local address can't reach the host (see `onThisMachine`).
  */
-const KINDS: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
+const FAILURES_BY_CODE: Array<[code: RegExp, id: FailureId, transient: boolean]> = [
 	[/^(ENOTFOUND|EAI_)/, 'network.hostUnknown', true],
 	[/^(ECONNREFUSED|E(HOST|NET)(UNREACH|DOWN)|EINVAL)$/, 'network.notConnected', true],
 	[/^SsrfBlocked/, 'network.forbidden', false],
@@ -37,20 +37,16 @@ export const SERVICE = { host: 'the service', address: "the credential's Base UR
 
 export const FILE_HOST: Host = { host: "the file's host", address: "the file's link" };
 
-/**
- * Returns the failure for an error of n8n's HTTP helper or of a body's stream, by its code alone: its text may
- * contain headers.
- * @param signal of the request
- */
-export function networkFailure(error: unknown, signal?: AbortSignal, host = SERVICE): Failure {
+/** Returns the failure for an error of n8n's HTTP helper or of a body's stream, by its code: its text may contain headers. */
+export function networkFailure(error: unknown, signal: AbortSignal, host: Host): Failure {
 	const causes = causesOf(error);
-	const code = signal?.aborted ? codeOfAbort(signal) : codeOf(causes);
-	const [, id, transient] = KINDS.find(([pattern]) => pattern.test(code))!;
+	const code = signal.aborted ? codeOfAbort(signal) : codeOf(causes);
+	const [, id, transient] = FAILURES_BY_CODE.find(([pattern]) => pattern.test(code))!;
 	return new Failure(id, host, {
 		code: code || undefined,
 		transient,
 		outcome: causes.some(isBeforeSending) ? 'refused' : 'unknown',
-		// Not in the text if n8n would replace the text for it: see `withoutNetworkCodes`.
+		// Left out if n8n would replace the whole text for it: see `withoutNetworkCodes`.
 		details: code && withoutNetworkCodes(code) === code ? `(${code})` : '',
 	});
 }

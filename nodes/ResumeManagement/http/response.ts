@@ -68,8 +68,7 @@ export async function readWhole(response: HttpResponse): Promise<Buffer> {
 	const { bytes, isTruncated } = await readStart(response, LONGEST_BODY);
 	if (!isTruncated) return bytes;
 	const megabytes = LONGEST_BODY / 1024 / 1024;
-	const facts = { httpStatus: response.statusCode };
-	throw new Failure('response.tooLong', { megabytes }, facts);
+	throw new Failure('response.tooLong', { megabytes }, { httpStatus: response.statusCode });
 }
 
 /** Reads a body up to so many bytes, and ends its request there. */

@@ -74,8 +74,7 @@ export interface HttpResponse {
 
 /**
  * Sends one request with the private key, and follows no redirect. The body is a stream: if n8n read the body of a 401
- * itself, and threw for it, it would sign in and send the request again (`httpRequestWithAuthentication` in
- * n8n-core's request-helper-functions.ts).
+ * itself, and threw for it, it would sign in and send the request again (n8n-core's request-helper-functions.ts).
  * @throws Failure if no response began
  */
 export async function send(
@@ -97,6 +96,7 @@ export async function send(
 		// n8n sends the Authentication header to each host that a redirect leads to.
 		disableFollowRedirect: true,
 		...http,
+		// Replaces n8n's default. Without redirects, this limit ends when the response begins (axios).
 		timeout: clock.milliseconds,
 		...onThisMachine(url),
 	};
@@ -122,11 +122,11 @@ export async function requestLink(
 		...STREAMED,
 		abortSignal: clock.signal,
 		...http,
-		// The node has its own time limit: n8n's would include the time that n8n's store takes.
+		// With redirects, it would include the time that n8n's store takes (follow-redirects). The clock is the limit.
 		timeout: 0,
 	});
-	const { secrets } = credential;
-	return { ...(await begin(request, clock, FILE_HOST)), url, host: FILE_HOST, secrets, clock };
+	const response = await begin(request, clock, FILE_HOST);
+	return { ...response, url, host: FILE_HOST, secrets: credential.secrets, clock };
 }
 
 /** Waits until a response begins, whose body is a stream. */
@@ -160,7 +160,7 @@ function startClock(milliseconds: number, cancelled?: AbortSignal): Clock {
 	return { milliseconds, abort, signal, stop: limitTime(abort, milliseconds) };
 }
 
-/** Ends a request after so many milliseconds. @returns a function that stops the clock */
+/** Ends a request after so many milliseconds (n8n's linter forbids `setTimeout`). @returns a function that stops the clock */
 export function limitTime(abort: AbortController, milliseconds: number): () => void {
 	const limit = AbortSignal.timeout(milliseconds);
 	const end = () => abort.abort(limit.reason);

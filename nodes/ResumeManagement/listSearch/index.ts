@@ -73,7 +73,9 @@ async function findOptions(
 function resumesPath(context: ILoadOptionsFunctions): string {
 	const userId = context.getCurrentNodeParameter('listUserId', { extractValue: true });
 	if (!userId) throw new Failure('picker.noUser');
-	return `/user/${new ParameterReader(resumePicker, () => userId).id('listUserId')}/resumes`;
+	// For its check of an ID, and the texts of its errors.
+	const parameters = new ParameterReader(resumePicker, () => userId);
+	return `/user/${parameters.id('listUserId')}/resumes`;
 }
 
 function toOption(record: unknown, list: PickerList): INodeListSearchItems[] {
@@ -86,8 +88,7 @@ function toOption(record: unknown, list: PickerList): INodeListSearchItems[] {
 
 /**
  * Returns the error as n8n's editor shows it in the list. The editor shows status, message and description of a
- * NodeApiError, and the message alone of any other error (`sendErrorResponse` of n8n/src/response-helper.ts and
- * ResourceLocator.vue of n8n's editor).
+ * NodeApiError, and the message alone of any other error (n8n/src/response-helper.ts and ResourceLocator.vue).
  */
 function toEditorError(context: ILoadOptionsFunctions, cause: unknown): Error {
 	if (!(cause instanceof Failure)) return toNodeError(context.getNode(), cause);

@@ -1,4 +1,4 @@
-import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 /* Fields that several operations share. The file of an operation has its own fields. */
 
@@ -328,7 +328,6 @@ export const lookupOptions: INodeProperties[] = [
 	},
 ];
 
-/** Options of an operation that returns a list. */
 export const listOptions = [fieldsToReturn, itemsPath, pagination];
 
 /** The Options collection of a read: the options of all reads, and those of the operation. */
@@ -344,7 +343,6 @@ export function options(...entries: INodeProperties[]): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add Option',
 		default: {},
-		options: entries.sort((a, b) => a.displayName.localeCompare(b.displayName)) as
-			INodeProperties[] | INodePropertyCollection[],
+		options: entries.sort((a, b) => a.displayName.localeCompare(b.displayName)),
 	};
 }

@@ -33,14 +33,11 @@ export interface ReadOperation extends BaseOperation {
 /** An operation with which the service changes something: see `writes.ts`. It returns one record. */
 export interface WriteOperation extends BaseOperation {
 	write: true;
-	/** Name of the field with the most items that a run may have. */
+	/** Name of the field that limits the number of items in a run. */
 	maxItemsField?: string;
 	/** @throws Failure naming the field; nothing was sent then */
 	requestParts(parameters: ParameterReader): RequestParts;
-	/**
-	 * Returns why a response with the status "success" does not confirm the write; undefined if it does.
-	 * @param sent the request's body
-	 */
+	/** Returns why a response with the status "success" does not confirm the request of this body; undefined if it does. */
 	whyUnconfirmed?(body: JsonBody, sent?: IDataObject): string | undefined;
 }
 
@@ -60,5 +57,5 @@ export interface Purchase {
 	/** Equal for equal purchases of an account. */
 	id: string;
 	/** True if another item of the run may buy the same. */
-	mayRepeat: boolean;
+	isRepeatAllowed: boolean;
 }

@@ -25,17 +25,17 @@ const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 /** Returns a name that is no path and fits common file systems, with its extension; '' if nothing is left. */
 export function safeFileName(given: string): string {
 	const base = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1);
-	const name = trimmed(base.slice(-LONGEST_INPUT).replace(UNSAFE, '').normalize('NFC'));
+	const name = withoutEdges(base.slice(-LONGEST_INPUT).replace(UNSAFE, '').normalize('NFC'));
 	if (Buffer.byteLength(name) <= LONGEST_NAME) return name;
 	const extension = /\.\w{1,10}$/.exec(name)?.[0] ?? '';
 	const most = LONGEST_NAME - Buffer.byteLength(extension);
 	const bytes = Buffer.from(name.slice(0, -extension.length || undefined)).subarray(0, most);
 	// Half a character at the end is left out.
 	const stem = new TextDecoder().decode(bytes, { stream: true });
-	return stem && trimmed(stem) + extension;
+	return stem && withoutEdges(stem) + extension;
 }
 
-function trimmed(name: string): string {
+function withoutEdges(name: string): string {
 	return name.replace(EDGES, '');
 }
 
@@ -64,23 +64,20 @@ export function mimeTypeOf(headers: IDataObject): string {
 	return /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/.test(type) ? type : '';
 }
 
-/**
- * Checks whether a response is markup, JSON or plain text, which services also send in place of a file.
- * @param start its first characters without blanks; '' if there are none
- */
+/** Checks whether a response is markup, JSON, plain text or blank. @param start its first characters without blanks */
 export function isText(start: string, mimeType = ''): boolean {
 	return /^([<{[]|$)/.test(start) || /^text\/|[/+](html|json|xml)$/.test(mimeType);
 }
 
 /** Place of a file: behind a link, or in the response itself. */
-export type Located = { link: string } | { bytes: Buffer };
+type Located = { link: string } | { bytes: Buffer };
 
 /** Characters. A shorter text may be an ID, a hash or a token. */
 export const SHORTEST_BASE64 = 200;
 
 /**
  * Finds the file in a JSON response: at File Path if it is set, else in the one property of the response or its `data`
- * that has a name of the list and holds a link or base64.
+ * that has a name of {@link FILES} and holds a link or base64.
  * @throws Failure
  */
 export function locateFile(body: JsonBody, path: string): Located {

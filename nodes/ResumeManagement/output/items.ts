@@ -40,11 +40,14 @@ function selectFields(value: IDataObject, paths: string[]): IDataObject {
 
 /**
  * Joins the envelope's `data` and the properties beside it: `{ status: 'success', total: 9, data: { id: 'a', total: 2 } }`
- * gives `{ envelope: { total: 9 }, id: 'a', total: 2 }`. A name that both have is that of the value in `data`, unless it
- * is null; the other value is in `envelope`, because a property that the service adds (§9) must change no other one. Where
- * the record has an `envelope` of its own, `data` stays one property.
+ * gives `{ envelope: { total: 9 }, id: 'a', total: 2 }`. A property that the service adds (§9) changes no other one:
+ *
+ * - of two values with one name, the one in `data` counts, unless it is null;
+ * - the other value is in `envelope`;
+ * - if the record has an `envelope` of its own, `data` stays one property.
  */
-export function simplified(body: IDataObject, data: IDataObject[string]): IDataObject {
+export function simplified(body: IDataObject): IDataObject {
+	const { data } = body;
 	const beside = { ...body };
 	delete beside.status;
 	delete beside.data;
@@ -54,12 +57,12 @@ export function simplified(body: IDataObject, data: IDataObject[string]): IDataO
 		([name, value]) => value !== null || !Object.hasOwn(beside, name),
 	);
 	const joined: IDataObject = { ...beside, ...Object.fromEntries(own) };
-	const replaced = Object.entries(beside).filter(
+	const overruled = Object.entries(beside).filter(
 		([name, value]) => value !== null && JSON.stringify(joined[name]) !== JSON.stringify(value),
 	);
-	if (replaced.length === 0) return joined;
+	if (overruled.length === 0) return joined;
 	if (Object.hasOwn(joined, 'envelope')) return { ...beside, data };
-	return { envelope: Object.fromEntries(replaced) as IDataObject, ...joined };
+	return { envelope: Object.fromEntries(overruled) as IDataObject, ...joined };
 }
 
 /** Returns the record with these times, which are in Unix seconds, as ISO 8601. */

@@ -29,15 +29,12 @@ export interface ListPlace {
 }
 
 /** A list in a response. */
-export interface FoundList {
+interface FoundList {
 	path: string[];
 	records: unknown[];
 }
 
-/**
- * @param pathOption name of the option for the list's path, for the error
- * @throws Failure if there is no list, or if several may be meant
- */
+/** @throws Failure, with the option for the list's path, if there is no list, or if several may be meant */
 export function findList(body: JsonBody, place: ListPlace, pathOption: string): FoundList {
 	const found = lookForList(body, place);
 	if (!('problem' in found)) return found;
@@ -60,20 +57,19 @@ export function lookForList(
 		return Array.isArray(records) ? { path, records } : { problem: 'list.notAtPath' };
 	}
 	if (Array.isArray(body)) return { path: [], records: body };
-	const lists = [...listsIn(body, []), ...listsIn(body.data, ['data'])];
-	const isInData = ({ path: [, inner] }: FoundList) => inner !== undefined;
-	const isData = (list: FoundList) => list.path[0] === 'data' && !isInData(list);
-	const named = lists.filter((list) => isData(list) || normalizeName(list.path.at(-1)!) === name);
-	const [list, ...others] = named;
+	const inData = listsIn(body.data, ['data']);
+	const lists = [...listsIn(body, []), ...inData];
+	const [list, ...others] = lists.filter(
+		({ path: names }) => names.join() === 'data' || normalizeName(names.at(-1)!) === name,
+	);
 	if (list) {
-		const json = JSON.stringify(list.records);
-		const isSame = ({ records }: FoundList) => JSON.stringify(records) === json;
+		const isSame = ({ records }: FoundList) =>
+			JSON.stringify(records) === JSON.stringify(list.records);
 		return others.every(isSame) ? list : { problem: 'list.several' };
 	}
-	// A named place holds something else: `null`, or an object without any list.
 	const hasOther =
 		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
-		(body.data !== undefined && !lists.some(isInData));
+		(body.data !== undefined && inData.length === 0);
 	if (onlyByName || hasOther || lists.length === 0) return { problem: 'list.none' };
 	return lists.length === 1 ? lists[0]! : { problem: 'list.several' };
 }
@@ -85,8 +81,8 @@ function listsIn(value: unknown, path: string[]): FoundList[] {
 	);
 }
 
-/** Signs in a response that its list has more records. */
-export interface Signs {
+/** Signs in a response that its list has more records, or ends. */
+export interface EndSigns {
 	/** A flag says whether there are more records; undefined without a flag. */
 	flag?: boolean;
 	/** A link or a cursor leads to another page. */
@@ -100,13 +96,13 @@ export interface Signs {
 }
 
 /** The numbers of a response that has none. */
-export const NO_COUNTS = { pages: -1, total: -1, count: -1 };
+export const UNKNOWN_COUNTS = { pages: -1, total: -1, count: -1 };
 
 /**
  * Returns the signs outside of the records; in a record, the same names mean something else.
  * @param earlier numbers of the pages before; the larger ones count, as deletions move records onto pages already read
  */
-export function signsOf({ body, headers }: JsonResponse, earlier = NO_COUNTS): Signs {
+export function signsOf({ body, headers }: JsonResponse, earlier = UNKNOWN_COUNTS): EndSigns {
 	const bodies = isObject(body) ? [body, body.data] : [];
 	const places = [...bodies, ...bodies.flatMap((one) => valuesNamed(one, PAGE_PLACES))];
 	const valuesOf = (names: string[]) => places.flatMap((place) => valuesNamed(place, names));
@@ -132,27 +128,23 @@ function largest(values: unknown[]): number {
 	return numbers.filter(Number.isSafeInteger).reduce((one, other) => Math.max(one, other), -1);
 }
 
+/** Numbers of records and pages that were read. */
+export interface Progress {
+	records: number;
+	pages: number;
+}
+
 /**
- * Checks whether there are more records. A total that is not reached wins, then a flag, then numbers of pages, then a link,
- * which a reached total overrules.
- * @param read number of records and pages that were read
+ * Checks whether there are more records. A total that is not reached wins, then a flag, then numbers of pages, then a link
+ * (unless a total is reached).
  */
-export function isMore(
-	{ flag, link, pages, total, count }: Signs,
-	read: { records: number; pages: number },
-): boolean {
+export function isMore({ flag, link, pages, total, count }: EndSigns, read: Progress): boolean {
 	if (Math.max(total, count) > read.records) return true;
 	return flag ?? (pages > read.pages || (link && total !== read.records));
 }
 
-/**
- * Checks whether the service says that a page is the last. On the first page, a total that is reached proves nothing: it may
- * be the number of that page's records.
- */
-export function isLastPage(
-	{ flag, total }: Signs,
-	read: { records: number; pages: number },
-): boolean {
+/** Checks whether the service says that a page is the last. On the first page, a reached total may be the page's own number. */
+export function isLastPage({ flag, total }: EndSigns, read: Progress): boolean {
 	return flag === undefined ? read.pages > 1 && read.records === total : !flag;
 }
 
@@ -211,8 +203,7 @@ export class Records {
 	 * @throws Failure if a record may be there twice, or the service sent a wrong page
 	 */
 	add(records: unknown[], page: number): boolean {
-		const { previous } = this;
-		const count = this.all.length;
+		const countBefore = this.all.length;
 		const keys = new Set<string>();
 		for (const record of withoutRepeats(records, this.list)) {
 			const ids = idsOf(record, this.list);
@@ -227,11 +218,12 @@ export class Records {
 				throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
 			}
 		}
-		// Not before: equal records without an ID on one page are different records.
+		// Only now, because equal records without an ID on one page are different records.
 		for (const key of keys) this.seen.add(key);
-		this.previous = [...keys].sort().join();
-		const hasNews = this.all.length > count || this.previous !== previous;
-		if (hasNews || records.length === 0) return false;
+		const pageKeys = [...keys].sort().join();
+		const isSamePage = this.all.length === countBefore && pageKeys === this.previous;
+		this.previous = pageKeys;
+		if (!isSamePage || records.length === 0) return false;
 		// Some services send the last page for each page number past it. If the second page is already a
 		// repeated one, the service does not know the parameter. Offsets may count records that the service hides.
 		if (this.mode === 'pageNumber' && page > 2) return true;

@@ -17,8 +17,7 @@ const MOST_REFUSALS = 3;
 const MODE = { mode: 'entries' } as const;
 
 /**
- * Sends the request of a key unless this workflow has sent the key before, in any execution and by any node. There are two
- * rows for a key:
+ * Sends the request of a key unless this workflow has sent the key before, in any execution and by any node. A key has two rows:
  *
  * - The claim names the key alone. Only the execution that inserts it into n8n's database sends. The claim is removed
  *   only if the service provably did nothing, so a killed process leaves the key claimed.
@@ -35,13 +34,17 @@ export class Claims {
 	) {}
 
 	/**
-	 * @param request everything that tells this request from others, as JSON can express it
+	 * @param identity everything that tells this request from others, as JSON can express it
 	 * @returns what `send` returns; undefined if exactly this request has succeeded before
 	 * @throws Failure, also when the key could not be claimed; nothing was sent then
 	 */
-	async sendOnce<T>(key: string, request: unknown, send: () => Promise<T>): Promise<T | undefined> {
+	async sendOnce<T>(
+		key: string,
+		identity: unknown,
+		send: () => Promise<T>,
+	): Promise<T | undefined> {
 		const claim = rowName('claim', key);
-		const success = rowName('success', key, request);
+		const success = rowName('success', key, identity);
 		const maySend = await this.claim(claim, success).catch((error: unknown) => {
 			// If n8n's database fails, nothing is sent without a claim.
 			throw error instanceof Failure ? error : notClaimed();
@@ -87,6 +90,7 @@ export class Claims {
 		}
 	}
 
+	/** `node` is n8n's scope of a row. `withRow` puts the row's name in place of the node's ID. */
 	private async has(row: string): Promise<boolean> {
 		const count = await withRow(this.context, row, ({ getProcessedDataCount }) =>
 			getProcessedDataCount?.('node', MODE),

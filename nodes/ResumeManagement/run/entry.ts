@@ -31,8 +31,10 @@ import {
 	writeItem,
 } from './writes';
 
+type Items = INodeExecutionData[];
+
 /** Items by the index of the item that they come from. What is there is kept when the run fails. */
-type Results = Map<number, INodeExecutionData[]>;
+type Results = Map<number, Items>;
 
 /**
  * Runs the operation for all items, in place of n8n's own loop over declarative nodes. That loop starts all items at once,
@@ -40,10 +42,7 @@ type Results = Map<number, INodeExecutionData[]>;
  * @returns one output; n8n moves the items with an `error` to the error output if there is one
  * @throws NodeApiError or NodeOperationError, under On Error = Stop or if the run is refused: see {@link refuseErrorOutput}
  */
-export async function runItems(
-	this: IExecuteFunctions,
-	operation: Operation,
-): Promise<INodeExecutionData[][]> {
+export async function runItems(this: IExecuteFunctions, operation: Operation): Promise<Items[]> {
 	const node = this.getNode();
 	const hints = new Set<string>();
 	const run = startRun(this, operation, {
@@ -54,6 +53,7 @@ export async function runItems(
 		hint: (message) => void hints.add(message),
 		readParameter: (...values) => this.getNodeParameter(...values),
 	});
+	// Only a run of writes has a journal.
 	if (run.journal) refuseErrorOutput(run);
 	const indexes = [...this.getInputData().keys()];
 	const results: Results = new Map();
@@ -86,7 +86,7 @@ export async function runItems(
 export async function runSingleItem(
 	this: IExecutePaginationFunctions,
 	operation?: Operation,
-): Promise<INodeExecutionData[]> {
+): Promise<Items> {
 	const node = this.getNode();
 	const index = this.getItemIndex();
 	// If a tool threw, version 2 of n8n's AI Agent would tell the model nothing, and n8n 1 would end the execution.
@@ -133,7 +133,7 @@ async function readAll(run: ReadRun, indexes: number[], results: Results): Promi
 	});
 }
 
-async function readItem(run: ReadRun, index: number): Promise<INodeExecutionData[]> {
+async function readItem(run: ReadRun, index: number): Promise<Items> {
 	const { kind, request } = await prepareRead(run, index);
 	return await kind.requestItems(run.sender, request, run.hint);
 }
@@ -141,32 +141,30 @@ async function readItem(run: ReadRun, index: number): Promise<INodeExecutionData
 /** Runs writes one after the other. */
 async function writeAll(run: WriteRun, indexes: number[], results: Results): Promise<void> {
 	const calls = new Map<number, WriteCall>();
-	const add = async (index: number) => {
+	const writeOne = async (index: number) => {
 		const write = run.journal.writeOf(index);
-		const send = async () => await writeItem(run, index, write, calls.get(index));
-		results.set(index, await runItem(run, index, send));
+		const items = runItem(run, index, async () => {
+			return await writeItem(run, index, write, calls.get(index));
+		});
+		results.set(index, await items);
 	};
 	// The results of an earlier attempt come first, before anything can fail in this attempt.
-	for (const index of indexes) if (run.journal.writeOf(index).isFinal) await add(index);
+	for (const index of indexes) if (run.journal.writeOf(index).isFinal) await writeOne(index);
 	const remaining = indexes.filter((index) => !results.has(index));
 	if (run.node.retryOnFail) run.hint(retryHint(run));
 	refuseTooMany(run, indexes);
 	const limits = { ...startLimits(run), limit: 1 };
 	if (!run.continues) await prepareAll(run, remaining, calls);
-	await startInOrder(remaining, limits, add);
+	await startInOrder(remaining, limits, writeOne);
 }
 
 /**
- * Requests the output of an item, and pairs it with the item; or returns a failed item.
+ * Pairs the output of an item with it; or returns a failed item.
  * @throws NodeApiError or NodeOperationError if a failed item stops the run
  */
-async function runItem(
-	run: Run,
-	index: number,
-	request: () => Promise<INodeExecutionData[]>,
-): Promise<INodeExecutionData[]> {
+async function runItem(run: Run, index: number, outputOf: () => Promise<Items>): Promise<Items> {
 	try {
-		return (await request()).map((item) => ({ ...item, pairedItem: { item: index } }));
+		return (await outputOf()).map((item) => ({ ...item, pairedItem: { item: index } }));
 	} catch (error) {
 		if (!run.continues) throw toNodeError(run.node, error, index);
 		return [failedItem(error, index)];
@@ -177,7 +175,7 @@ function failedItem(error: unknown, item: number): INodeExecutionData {
 	return { json: { error: toErrorData(error) }, pairedItem: { item } };
 }
 
-/** Reads Batching apart: a failing expression of another of the Request Options concerns its item alone. */
+/** Reads Batching only: each item reads the other Request Options, so that a failing expression fails its item alone. */
 function startLimits({ readParameter, sender }: Run): Pick<StartLimits, 'batch' | 'signal'> {
 	const batching = readParameter('requestOptions.batching', 0, {}) as RequestOptions['batching'];
 	const { batchSize = 50, batchInterval = 0 } = batching?.batch ?? {};

@@ -63,10 +63,9 @@ export class FileKind {
 		if ('file' in opened) return { ...opened, headers, response };
 		const located = locateFile(await readEnvelope(opened.notFile), this.filePath);
 		if ('bytes' in located) return { file: located.bytes, headers: {}, response };
-		const link = toAddress(located.link, secrets);
-		// The user's File Path leads to the link, so that text behind it is meant.
-		const isMeant = this.filePath !== '';
-		return await openLink(await requestLink(sender, request, link), isMeant);
+		const link = await requestLink(sender, request, toAddress(located.link, secrets));
+		// Where the user's File Path leads to the link, the file may be text.
+		return await openLink(link, this.filePath !== '');
 	}
 }
 
@@ -88,10 +87,10 @@ async function readEnvelope(response: HttpResponse): Promise<JsonBody> {
 	}
 }
 
-/** Opens the response of a file's host. @param isMeant if text is the file, also when it is not sent as an attachment */
-async function openLink(response: HttpResponse, isMeant = false): Promise<FoundFile> {
+/** Opens the response of a file's host. @param mayBeText also when it is not sent as an attachment */
+async function openLink(response: HttpResponse, mayBeText = false): Promise<FoundFile> {
 	const { statusCode: status, headers, host } = response;
-	const opened = await open(response, isMeant || dispositionOf(headers).isAttachment);
+	const opened = await open(response, mayBeText || dispositionOf(headers).isAttachment);
 	if ('file' in opened) return { ...opened, headers, response };
 	discard(response);
 	const retryAfter = retryAfterOf(headers);
@@ -133,6 +132,7 @@ async function open(
 	const bytes = await readWhole(unread);
 	const parsed = parseJson(decodeText(bytes, headers['content-type']) ?? '');
 	const isError = parsed !== undefined && reportsError(parsed.value);
+	// A blank response is no file.
 	if (start !== '' && !isError) return { file: bytes };
 	return { notFile: { ...unread, body: toStream([bytes], body) } };
 }
@@ -200,8 +200,8 @@ async function store(
 	const hide = (text: string) => hideSecrets(text, secrets);
 	const name = hide(safeFileName(hide(dispositionOf(headers).fileName)));
 	const type = hide(mimeTypeOf(hideSecrets(headers, secrets)));
-	let lost: unknown;
-	if (!isBuffer) file.once('error', (error) => (lost = error));
+	let bodyError: unknown;
+	if (!isBuffer) file.once('error', (error) => (bodyError = error));
 	try {
 		// The pickers' context lacks it, and they store no files.
 		return await (context as IExecuteFunctions).helpers.prepareBinaryData(
@@ -213,7 +213,7 @@ async function store(
 	} catch (error) {
 		const { code } = error as { code?: string };
 		const notStored = isErrorOfN8n(error) ? error : new Failure('file.notStored', {}, { code });
-		const failure = lost ? networkFailure(lost, clock.signal, host) : notStored;
+		const failure = bodyError ? networkFailure(bodyError, clock.signal, host) : notStored;
 		// n8n may not have read the whole body.
 		clock.abort.abort();
 		throw failure;

@@ -17,8 +17,7 @@ const SLICE = 5;
 
 /**
  * Starts a task for each index, in order. After a task has thrown, no other is started.
- * @throws the error of the first index in order, after all started tasks have ended; or a Failure if the execution was
- * cancelled before all were started
+ * @throws the error of the first index in order, after all started tasks have ended; or a Failure if not all were started
  */
 export async function startInOrder(
 	indexes: number[],

@@ -4,7 +4,7 @@ import { identityOfRun } from '../../shared/engine';
 import { Failure, type Outcome } from '../../shared/failure';
 
 /** Makes the item of an applied write, or of one that was not sent. What it throws leaves the write's outcome as it is. */
-export type WriteResult = () => INodeExecutionData;
+export type MakeItem = () => INodeExecutionData;
 
 /**
  * The states of a write: its outcome, once it has one. Only {@link Write.send} changes them:
@@ -17,13 +17,13 @@ export type WriteResult = () => INodeExecutionData;
 type State =
 	| { name: 'new' | 'started' }
 	| { name: Exclude<Outcome, 'applied'>; failure: Failure }
-	| { name: 'applied'; result: WriteResult };
+	| { name: 'applied'; makeItem: MakeItem };
 
 /** An item's write, and its state. */
 export class Write {
 	private state: State = { name: 'new' };
 
-	/** True if the write must not be sent again, so that {@link result} is final. */
+	/** True if the write must not be sent again, so that {@link itemMaker} is final. */
 	get isFinal(): boolean {
 		return this.state.name !== 'new' && this.state.name !== 'refused';
 	}
@@ -34,25 +34,25 @@ export class Write {
 
 	/**
 	 * Sends the request, unless it might then be carried out twice.
-	 * @param request if it throws anything but a {@link Failure}, the outcome is unknown
+	 * @param attempt if it throws anything but a {@link Failure}, the outcome is unknown
 	 * @throws Failure
 	 */
-	async send(request: () => Promise<WriteResult>): Promise<WriteResult> {
+	async send(attempt: () => Promise<MakeItem>): Promise<MakeItem> {
 		if (!this.isFinal) {
 			this.state = { name: 'started' };
 			try {
-				this.state = { name: 'applied', result: await request() };
+				this.state = { name: 'applied', makeItem: await attempt() };
 			} catch (error) {
 				const failure = error instanceof Failure ? error.with({ isWrite: true }) : unexpected();
 				this.state = { name: failure.outcome, failure };
 			}
 		}
-		return this.result();
+		return this.itemMaker();
 	}
 
-	/** Returns the result, without a request. @throws Failure */
-	result(): WriteResult {
-		if (this.state.name === 'applied') return this.state.result;
+	/** Sends nothing. @throws Failure if the write was not applied */
+	itemMaker(): MakeItem {
+		if (this.state.name === 'applied') return this.state.makeItem;
 		throw 'failure' in this.state ? this.state.failure : unexpected();
 	}
 }
@@ -84,21 +84,20 @@ export class Journal {
 	}
 
 	/**
-	 * Refuses an item that makes the same purchase as another item of the run. Retry On Fail reads each item again, which
-	 * makes no other purchase.
+	 * Refuses an item that makes the purchase of another item of the run. Retry On Fail only reads the same items again.
 	 * @param id equal for equal purchases
-	 * @param mayRepeat if the item may make the purchase again
+	 * @param isRepeatAllowed if the item may make the purchase again
 	 * @throws Failure
 	 */
-	refuseRepeated(index: number, id: string, mayRepeat: boolean): void {
+	refuseRepeated(index: number, id: string, isRepeatAllowed: boolean): void {
 		const buyer = this.buyers.get(id) ?? index;
 		this.buyers.set(id, buyer);
-		if (buyer === index || mayRepeat) return;
+		if (buyer === index || isRepeatAllowed) return;
 		throw new Failure('write.repeated', { buyer });
 	}
 
 	/**
-	 * Runs tasks one at a time, first in, first out. The writes of `runItems` come so, but n8n starts all items of
+	 * Runs tasks one at a time, first in, first out. `runItems` starts one at a time anyway, but n8n starts all items of
 	 * `runSingleItem` at once.
 	 * @param stops if a failure of this write stops all others until it succeeds in another attempt
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others

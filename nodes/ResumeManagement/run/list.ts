@@ -10,16 +10,17 @@ import type { HttpRequest, Sender } from '../http/send';
 import type { Operation } from '../operations/operation';
 import { toItem } from '../output/items';
 import {
+	type EndSigns,
 	findList,
 	isLastPage,
 	isMore,
 	type ListPlace,
 	lookForList,
-	NO_COUNTS,
 	type PageMode,
+	type Progress,
 	Records,
-	type Signs,
 	signsOf,
+	UNKNOWN_COUNTS,
 	withoutRepeats,
 } from '../output/lists';
 
@@ -137,15 +138,10 @@ export async function requestList(
 
 /**
  * Returns the list, with a hint if it is shorter than Limit although the service has more records.
- * @param read see {@link isMore}
  * @throws Failure if all records are wanted
  */
-function checkEnd(
-	list: List,
-	signs: Signs,
-	{ limit, labels }: ListSettings,
-	read: { records: number; pages: number },
-): List {
+function checkEnd(list: List, signs: EndSigns, settings: ListSettings, read: Progress): List {
+	const { limit, labels } = settings;
 	const count = list.records.length;
 	if (count >= limit || !isMore(signs, read)) return list;
 	const failure = new Failure('list.incomplete', { count, option: labels.pagination });
@@ -154,8 +150,8 @@ function checkEnd(
 }
 
 /**
- * Reads pages until Limit is reached, a page is empty, a response has no cursor, or the service says that there are no
- * more. A short page does not end the list: services leave out records that an account may not see.
+ * Reads pages until Limit is reached, a page is empty (without a cursor), a response has no cursor, or the service says that
+ * there are no more. A short page does not end the list: services leave out records that an account may not see.
  */
 async function requestPages(
 	sender: Sender,
@@ -171,7 +167,7 @@ async function requestPages(
 	const cursors = new Set<Position>();
 	let position = start;
 	let { path } = settings;
-	let signs: Signs | undefined;
+	let signs: EndSigns | undefined;
 	for (let page = 1; page <= maxPages; page++) {
 		const query = {
 			...request.query,
@@ -196,8 +192,9 @@ async function requestPages(
 		if (count >= settings.limit) return list;
 
 		// Numbers of records and pages include those before the first page that is read.
-		signs = { ...signsOf(response, signs), ...(!isFromStart && NO_COUNTS) };
+		signs = { ...signsOf(response, signs), ...(!isFromStart && UNKNOWN_COUNTS) };
 		const read = { records: count, pages: page };
+		// Decides only whether to stop. `checkEnd` decides whether records are missing.
 		if (isLastPage(signs, read) || isRepeated || position === undefined) {
 			const hint = page === 1 && !isEmpty ? cursorHint(pagination, body, signs) : undefined;
 			return checkEnd({ ...list, hint }, signs, settings, read);
@@ -228,7 +225,7 @@ function nextPosition(
 function cursorHint(
 	{ cursorPath }: Pagination,
 	body: JsonBody,
-	{ flag, total }: Signs,
+	{ flag, total }: EndSigns,
 ): string | undefined {
 	const hasSign = flag !== undefined || total >= 0;
 	if (cursorPath === undefined || hasSign || valueAt(body, cursorPath) !== undefined) {

@@ -36,8 +36,8 @@ export class RecordKind {
 	 */
 	itemOf(body: JsonBody): INodeExecutionData {
 		if (!isObject(body) || body.status !== 'success') return toItem(body, this.fields);
-		const data = isObject(body.data) ? withIsoTimes(body.data, this.isoTimestamps) : body.data;
-		if (this.simplify) return toItem(simplified(body, data), this.fields);
-		return toItem(data === body.data ? body : { ...body, data }, this.fields);
+		const { data } = body;
+		const shown = isObject(data) ? { ...body, data: withIsoTimes(data, this.isoTimestamps) } : body;
+		return toItem(this.simplify ? simplified(shown) : shown, this.fields);
 	}
 }

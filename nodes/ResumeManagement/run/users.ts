@@ -36,20 +36,20 @@ export class Users {
 		const { email, path, pagination } = user;
 		const { credential, retries, http } = settings;
 		const key = JSON.stringify([credential.decrypted.data, path, pagination, retries, http]);
-		const directory = this.directories.get(key) ?? this.request(user, settings);
+		const directory = this.directories.get(key) ?? this.readDirectory(user, settings);
 		this.directories.set(key, directory);
 		return onlyId(await directory, normalizeEmail(email));
 	}
 
-	private async request(
+	private async readDirectory(
 		{ path, pagination }: UserByEmail,
-		settings: RequestSettings,
+		requestSettings: RequestSettings,
 	): Promise<Directory> {
 		// The specification's §4.2.
-		const request = { method: 'GET', path: '/users', ...settings } as const;
-		const place = { ...LIST, path, pagination };
+		const request = { method: 'GET', path: '/users', ...requestSettings } as const;
+		const settings = { ...LIST, path, pagination };
 		try {
-			const { records, hint } = await requestList(this.sender, request, place);
+			const { records, hint } = await requestList(this.sender, request, settings);
 			if (hint) this.hint(hint);
 			return directoryOf(records);
 		} catch (error) {
@@ -69,7 +69,6 @@ function directoryOf(users: unknown[]): Directory {
 	return { userCount: users.length, ids };
 }
 
-/** Settings for reading the list of users. */
 const LIST = {
 	name: 'users',
 	onlyByName: true,
@@ -92,9 +91,9 @@ function onlyId({ userCount, ids }: Directory, email: string): string {
 	throw new Failure('user.withoutId', { properties: idNames(LIST.name).join(', ') });
 }
 
-/** Returns a failure of reading the list as the item's. The list's own retries are over, and its advice names the pause. */
+/** Returns a failure of reading the list as the item's, without `transient` and `retryAfter`: the list was already retried. */
 function listFailure({ message, advice, facts }: Failure): Failure {
 	const { code, httpStatus, details } = facts;
-	const values = { reason: message, advice };
-	return new Failure('user.listUnreadable', values, { code, httpStatus, details });
+	const own = { code, httpStatus, details };
+	return new Failure('user.listUnreadable', { reason: message, advice }, own);
 }

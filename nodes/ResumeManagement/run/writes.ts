@@ -9,10 +9,10 @@ import { requestJson } from '../http/response';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../output/items';
 import { parametersOf, prepareWrite, type WriteCall, type WriteRun } from './call';
-import type { Write, WriteResult } from './journal';
+import type { MakeItem, Write } from './journal';
 
 /**
- * Sends the write of an item, or returns its result of an earlier attempt.
+ * Sends the write of an item, or returns its item of an earlier attempt.
  * @param call if the parameters were read before
  * @throws Failure; n8n's own errors
  */
@@ -24,15 +24,15 @@ export async function writeItem(
 ): Promise<INodeExecutionData[]> {
 	// Each call of a tool is a task of its own: its failure stops no other call.
 	const stops = !run.continues && !isTool(run.node);
-	const result = await run.journal.enqueue(write, stops, async () => {
-		if (write.isFinal) return write.result();
+	const makeItem = await run.journal.enqueue(write, stops, async () => {
+		if (write.isFinal) return write.itemMaker();
 		return await perform(run, call ?? (await prepareUnrepeated(run, index)), write);
 	});
-	return [result()];
+	return [makeItem()];
 }
 
 /** Performs a write: at most once, and with the same key at most once in all executions. @throws Failure */
-async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<WriteResult> {
+async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<MakeItem> {
 	const { request, sendOnceKey } = call;
 	const { method, path, query, body, credential } = request;
 	if (call.preview) {
@@ -42,25 +42,25 @@ async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<Wr
 		return () => toItem(hideSecrets(preview, credential.secrets));
 	}
 	return await write.send(async () => {
-		const send = async () => await requestConfirmed(run, call);
-		if (!sendOnceKey) return await send();
+		if (!sendOnceKey) return await requestConfirmed(run, call);
 		const { baseUrl, account } = credential;
-		// The operation counts too: a custom request to the same path is confirmed by its status alone.
+		// `operation.path` stands for the operation: a custom request to the path of an upgrade is confirmed by its status alone.
 		const identity = [baseUrl, account, run.operation.path, method, path, query, body];
-		const sent = await run.claims.sendOnce(sendOnceKey, identity, send);
-		return sent ?? (() => toItem({ alreadySent: true, sendOnceKey, outcome: 'succeeded' }));
+		const makeItem = await run.claims.sendOnce(sendOnceKey, identity, async () => {
+			return await requestConfirmed(run, call);
+		});
+		return makeItem ?? (() => toItem({ alreadySent: true, sendOnceKey, outcome: 'applied' }));
 	});
 }
 
 /**
  * Sends the request of a write. Its success is confirmed, never assumed: by the status "success" and by what the operation
- * asked for. Without a confirmation, the outcome is unknown.
- * @throws Failure
+ * asked for. Without a confirmation, the outcome is unknown. @throws Failure
  */
 async function requestConfirmed(
 	{ sender, operation }: WriteRun,
 	{ request, kind }: WriteCall,
-): Promise<WriteResult> {
+): Promise<MakeItem> {
 	const { body } = await requestJson(sender, request);
 	const reason = whyNoSuccess(body) ?? operation.whyUnconfirmed?.(body, request.body);
 	if (reason === undefined) return () => kind.itemOf(body);
@@ -76,14 +76,11 @@ async function prepareUnrepeated(run: WriteRun, index: number): Promise<WriteCal
 	if (!purchase || sendOnceKey || isTool(run.node)) return call;
 	const { baseUrl, account } = request.credential;
 	const id = JSON.stringify([baseUrl, account, purchase.id]);
-	run.journal.refuseRepeated(index, id, purchase.mayRepeat);
+	run.journal.refuseRepeated(index, id, purchase.isRepeatAllowed);
 	return call;
 }
 
-/**
- * Prepares all writes before the first is sent, for runs that a failure stops: an invalid item stops them before any write.
- * @param calls receives the calls by the indexes of their items
- */
+/** Prepares all writes before the first is sent, into `calls` by index: an invalid item stops the run before any write. */
 export async function prepareAll(
 	run: WriteRun,
 	indexes: number[],
@@ -142,7 +139,7 @@ export function withProgress(run: WriteRun, error: unknown, indexes: number[]): 
 	if (indexes.length === 1) return stopped;
 	const isNodeError = stopped instanceof NodeApiError || stopped instanceof NodeOperationError;
 	const isAnyApplied = indexes.some((index) => journal.writeOf(index).isApplied);
-	// Another error of n8n, such as that of an expression, only changes if an item was applied.
+	// `toNodeError` returns n8n's other errors, such as an expression's, as they are: replaced only to name applied items.
 	if (!isNodeError && !isAnyApplied) return stopped;
 	const nodeError = isNodeError ? stopped : new NodeOperationError(node, stopped);
 	const progress = journal.progress(indexes, nodeError.context.itemIndex as number | undefined);

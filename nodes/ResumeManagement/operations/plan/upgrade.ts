@@ -109,19 +109,20 @@ export const upgrade: WriteOperation = {
 		const email = parameters.email('email');
 		const aiTokenId = parameters.optionalText('aiTokenId');
 		const preview = parameters.flag('preview');
-		const mayRepeat = parameters.flag('options.allowRepeatedUpgrades');
-		// An upgrade does not repeat its own preview, which bought nothing.
+		const isRepeatAllowed = parameters.flag('options.allowRepeatedUpgrades');
+		// With `preview`, because an upgrade does not repeat its own preview, which bought nothing.
+		const id = JSON.stringify([preview, normalizeEmail(email), planId]);
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
-			purchase: { id: JSON.stringify([preview, normalizeEmail(email), planId]), mayRepeat },
+			purchase: { id, isRepeatAllowed },
 		};
 	},
 	whyUnconfirmed: (body, sent) => {
 		const { data } = body as IDataObject;
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).
-		if ((exactString(data.plan_id) ?? '') === sent?.planId) return undefined;
+		if (exactString(data.plan_id) === sent!.planId) return undefined;
 		return 'its subscription is not of the requested plan';
 	},
 };
