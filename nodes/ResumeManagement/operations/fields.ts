@@ -131,7 +131,7 @@ export const sendOnceKey: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. pay_1001',
 	description:
-		'ID of what this item is for, such as a payment, never the email. The node sends the request at most once for each key, in all executions of this workflow. The same request with this key then returns alreadySent: true. Any other request with this key is an error.',
+		'ID of what this item is for, such as a payment, never the email. The request is carried out at most once for each key, in all executions of this workflow. The same request with this key then returns alreadySent: true. Any other request with this key is an error.',
 };
 
 const maxParallelRequests: INodeProperties = {

@@ -71,8 +71,7 @@ export async function runItems(this: IExecuteFunctions, operation: Operation): P
 		}
 	}
 	const shown = [...hints].map((message) => ({ message, location: 'outputPane' as const }));
-	// Missing in n8n 1.85.
-	this.addExecutionHints?.(...shown);
+	this.addExecutionHints(...shown);
 	return [indexes.flatMap((index) => results.get(index)!)];
 }
 
