@@ -266,9 +266,9 @@ example('upgrades-from-file', 'returns the outcomes, and keeps open rows open', 
 		for (const text of [title, 'outcomes.csv']) expect(page).toContain(text);
 		expect([sandbox.requests.length, execution.status]).toEqual([requests, 'error']);
 		const causes = [
-			`unknown: ${open}The connection .* In five minutes, decide in .*\\(id 1002\\)`,
+			`unknown: ${open}The connection .* In ten minutes, decide in .*\\(id 1002\\)`,
 			'refused: The service .*\\(plan-upgrade-2\\)\\. Correct .*\\(id 1003\\)',
-			`held: ${open}The service .*\\(plan-upgrade-1\\)\\. In five .*\\(id 1004\\)`,
+			`held: ${open}The service .*\\(plan-upgrade-1\\)\\. In ten .*\\(id 1004\\)`,
 		];
 		const lines = RegExp(`^${causes.map((cause) => `1 × ${cause}`).join('\n')}$`);
 		expect(execution.data.resultData.error!.message).toMatch(lines);
@@ -412,7 +412,7 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	}
 	const { data } = executions.find(({ storedData }) => storedData.includes('pay_4'))!;
 	expect(data.resultData.error!.message).toBe(
-		`Payment pay_4 of ${lost}: unknown. Outcome unknown: The connection to the service was lost before the response was complete. It may be billed. The provider does not deliver it again. In five minutes, decide in Settle open upgrades.`,
+		`Payment pay_4 of ${lost}: unknown. Outcome unknown: The connection to the service was lost before the response was complete. It may be billed. The provider does not deliver it again. In ten minutes, decide in Settle open upgrades.`,
 	);
 });
 
@@ -427,8 +427,8 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	for (const id of [0, 1, 2]) expect(await pay(id)).toBe('unknown');
 	expect(await pay(3, SANDBOX_PLANS.failingPayment)).toBe('held');
 	await activate(file);
-	expect((await submitForm(file, 'Eva')).page).toContain('A new one is listed after five minutes');
-	await change(file, (node) => JSON.parse(JSON.stringify(node).replace('< -5', '< 5')) as INode);
+	expect((await submitForm(file, 'Eva')).page).toContain('A new one is listed after ten minutes');
+	await change(file, (node) => JSON.parse(JSON.stringify(node).replace('< -10', '< 5')) as INode);
 	await activate(file);
 
 	/** Opens the form, and returns a function that submits choices for these payments, and returns the last page. */
@@ -465,7 +465,12 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	expect(failed).toContain('The user could not be read: The list of users could not be read: The');
 	sandbox.faults.clear();
 	const [eva, ann] = [await open('Eva'), await open('Ann')];
-	const page = await eva(['It was done', again, 'Drop it', again]);
+	sandbox.faults.add({ path: '/plan/upgrade', delayMs: 3_000, times: 1 });
+	const deciding = eva(['It was done', again, 'Drop it', again]);
+	while ((await rows())[1] !== 'unknown 1') await sleep(50);
+	// A row is not changed before it is its turn: another person might send it meanwhile, with the next key.
+	expect(await rows()).toContain('held 0');
+	const page = await deciding;
 	expect(page).toContain('payment open_0: upgraded. Eva: It was done.');
 	// Ann's form is older than Eva's decisions.
 	expect(await ann([again, again, again, again])).toContain('open_2: dropped. Eva: Drop it.');
