@@ -24,8 +24,8 @@ const properties: INodeProperties[] = [
 		options: resources.map(({ option }) => option),
 		default: 'user',
 		routing: {
-			// n8n calls `pagination` only for requests with `paginate` (n8n-core's routing-node.ts). So all requests come to
-			// `runFromRouting`. Otherwise n8n would send a Custom API Call to any Base URL, and follow redirects with the key.
+			// n8n calls `customOperations`. Where it does not (see `runSingleItem`), it calls `pagination`, for requests with `paginate`
+			// only. Otherwise n8n itself would send a Custom API Call to any Base URL, and follow redirects with the key.
 			send: { paginate: true },
 			operations: { pagination: runFromRouting },
 		},

@@ -6,10 +6,10 @@ import { Failure } from '../shared/failure';
 import { ParameterReader } from '../shared/parameters';
 import { type Secrets, secretsOf } from '../shared/secrets';
 import { properties } from './properties';
-import type { Verification } from './verify';
+import type { VerificationSettings } from './verify';
 
 /** Values of the trigger's fields, and the secrets of its credential. */
-export interface Settings extends Verification {
+export interface Settings extends VerificationSettings {
 	events: string[];
 	eventNamePath: string;
 	eventIdPath: string;
@@ -30,9 +30,10 @@ export async function readSettings(context: Context): Promise<Settings> {
 	// n8n gives a hidden field its default.
 	const settings = {
 		events: parameters.choices('events'),
-		verification: parameters.choice<Verification['verification']>('verification'),
+		verification: parameters.choice<VerificationSettings['verification']>('verification'),
 		headerName: parameters.headerName('headerName'),
-		signatureEncoding: parameters.choice<Verification['signatureEncoding']>('signatureEncoding'),
+		signatureEncoding:
+			parameters.choice<VerificationSettings['signatureEncoding']>('signatureEncoding'),
 		signaturePrefix: parameters.optionalText('signaturePrefix'),
 		eventNamePath: parameters.optionalText('options.eventNamePath'),
 		eventIdPath: parameters.optionalText('options.eventIdPath'),
@@ -50,7 +51,7 @@ const USABLE = {
 
 async function readSecrets(
 	context: Context,
-	{ verification }: Pick<Verification, 'verification'>,
+	{ verification }: Pick<VerificationSettings, 'verification'>,
 ): Promise<Pick<Settings, 'webhookSecrets' | 'secrets'>> {
 	// n8n gives a node no credential that `displayOptions` hide (n8n-core's node-execution-context.ts).
 	if (verification === 'none') return { webhookSecrets: [], secrets: [] };

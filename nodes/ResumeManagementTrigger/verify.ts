@@ -3,7 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { withoutPrefix } from '../shared/secrets';
 
 /** Settings for proving that the service has sent a request, named as the trigger's fields. */
-export interface Verification {
+export interface VerificationSettings {
 	/** `standardWebhooks`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 	verification: 'none' | 'header' | 'hmac' | 'standardWebhooks';
 	headerName: string;
@@ -30,7 +30,7 @@ const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'
 export const TOLERANCE = 300;
 
 /** Returns why a request is not verified, as a sentence; undefined if it is. */
-export function rejection(settings: Verification, delivery: Delivery): string | undefined {
+export function rejection(settings: VerificationSettings, delivery: Delivery): string | undefined {
 	const { verification, headerName, webhookSecrets } = settings;
 	if (verification === 'none') return undefined;
 	const names = verification === 'standardWebhooks' ? STANDARD_HEADERS : [headerName];
@@ -62,7 +62,7 @@ function standardRejection(secrets: string[], delivery: Delivery): string | unde
 }
 
 /** Returns the ID of a Standard Webhooks message; '' for another verification. */
-export function signedId({ verification }: Verification, delivery: Delivery): string {
+export function signedId({ verification }: VerificationSettings, delivery: Delivery): string {
 	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
@@ -71,7 +71,7 @@ function signatureRejection(
 	keys: Array<string | Buffer>,
 	bytes: Buffer,
 	signatures: string[],
-	encoding: Verification['signatureEncoding'],
+	encoding: VerificationSettings['signatureEncoding'],
 ): string | undefined {
 	// Hex in any case, Base64 with and without padding.
 	const plain = (text: string) =>

@@ -27,21 +27,19 @@ export class Credentials {
 
 	constructor(private readonly context: CredentialContext) {}
 
-	/**
-	 * @param itemIndex for which the credential's expressions are evaluated
-	 * @throws Failure if the key must not be sent to the base URL, or can't be a key; n8n's own errors
-	 */
+	/** @throws Failure if the key must not be sent to the base URL, or can't be a key; n8n's own errors */
 	async read(itemIndex: number): Promise<Credential> {
 		this.shared ??= this.readShared(itemIndex);
-		return (await this.shared) ?? (await readCredential(this.context, itemIndex));
+		// A failed read says nothing about the other items, so each of them reads again.
+		const again = async () => await (this.shared = this.readShared(itemIndex));
+		const shared = await this.shared.catch(again);
+		return shared ?? (await readCredential(this.context, itemIndex));
 	}
 
 	private async readShared(itemIndex: number): Promise<Credential | undefined> {
-		const read = async () => await readSharedCredential(this.context, CREDENTIAL_TYPE, itemIndex);
-		// Twice: if n8n's database failed once, each item would read its own, and the account would be another one.
-		const data = await read()
-			.catch(read)
-			.catch(() => undefined);
+		const data = await orUnreadable(async () => {
+			return await readSharedCredential(this.context, CREDENTIAL_TYPE, itemIndex);
+		});
 		const { id } = this.context.getNode().credentials?.[CREDENTIAL_TYPE] ?? {};
 		return data && toCredential(data, id ?? undefined);
 	}
@@ -60,8 +58,13 @@ export async function readCredentialData(
 	context: Pick<CredentialContext, 'getCredentials'>,
 	itemIndex?: number,
 ): Promise<ICredentialDataDecryptedObject> {
+	return await orUnreadable(async () => await context.getCredentials(CREDENTIAL_TYPE, itemIndex));
+}
+
+/** Replaces an error that is not n8n's: its text may contain a secret. */
+async function orUnreadable<T>(read: () => Promise<T>): Promise<T> {
 	try {
-		return await context.getCredentials(CREDENTIAL_TYPE, itemIndex);
+		return await read();
 	} catch (error) {
 		throw isErrorOfN8n(error) ? error : new Failure('credential.unreadable');
 	}

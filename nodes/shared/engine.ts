@@ -123,12 +123,10 @@ export async function readSharedCredential(
 	}) as object;
 	const observed = Object.create(context, { workflow: { value: recording } }) as CredentialContext;
 	const data = await observed.getCredentials(type, itemIndex);
+	const json = JSON.stringify(data);
 	const [call, ...others] = calls;
-	// One call, with these data, which it did not change.
-	const isProof = others.length === 0 && call?.before === call?.after;
-	return isProof && call?.before === JSON.stringify(data) && !hasExpression(data)
-		? data
-		: undefined;
+	const isProof = others.length === 0 && call?.before === json && call.after === json;
+	return isProof && !hasExpression(data) ? data : undefined;
 }
 
 function hasExpression(value: unknown): boolean {

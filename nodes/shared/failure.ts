@@ -141,7 +141,7 @@ export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number
 	return error;
 }
 
-/** Returns the `error` of a failed item under On Error = Continue. Failures with one cause have the same message. */
+/** Returns the `error` of a failed item under On Error = Continue. Failures with one cause have the same message, to group them by. */
 export function toErrorData(error: unknown): IDataObject {
 	if (isErrorOfN8n(error)) {
 		const { message, description = null } = error;

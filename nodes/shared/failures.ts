@@ -83,7 +83,7 @@ export const FAILURES = {
 	],
 	'response.tooLong': [
 		'The response is longer than {megabytes} MB',
-		'The node stopped reading it, to keep n8n responsive. Request less at a time.',
+		'The node stopped reading it, to keep n8n responsive. [Request less at a time.]',
 	],
 
 	'write.unconfirmed': [

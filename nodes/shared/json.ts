@@ -20,7 +20,9 @@ function isExact(value: unknown): boolean {
 export function valueAt(value: unknown, path: string | string[]): unknown {
 	const names = typeof path === 'string' ? path.split('.') : path;
 	return names.reduce((inner, key) => {
-		const isThere = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key);
+		const isContainer = typeof inner === 'object' && inner !== null;
+		// Neither an inherited property, nor the length of an array.
+		const isThere = isContainer && Object.prototype.propertyIsEnumerable.call(inner, key);
 		return isThere ? (inner as IDataObject)[key] : undefined;
 	}, value);
 }

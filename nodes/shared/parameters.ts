@@ -4,10 +4,10 @@ import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { exactString, isObject, isPlain, parseJson, throughJson } from './json';
 import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
 
-export type ReadOptions = { rawExpressions?: boolean };
+export type ParameterOptions = { rawExpressions?: boolean };
 
 /** Reads a node parameter of one item: n8n's `getNodeParameter`. */
-type ReadParameter = (name: string, fallback?: unknown, options?: ReadOptions) => unknown;
+type ReadParameter = (name: string, fallback?: unknown, options?: ParameterOptions) => unknown;
 
 /** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
 export function normalizeEmail(email: string): string {
@@ -72,6 +72,8 @@ export class ParameterReader {
 		const path = this.text(name);
 		if (path.includes('://')) this.reject('isAnAddress', name);
 		if (path.includes('?')) this.reject('hasQuery', name);
+		// An expression without a value at the end would name all records, also for DELETE.
+		if (path.endsWith('/') && this.rawText(name).endsWith('}}')) this.reject('notAPath', name);
 		return toPath(path) ?? this.reject('notAPath', name);
 	}
 
@@ -98,7 +100,7 @@ export class ParameterReader {
 
 	/** Reads any text, trimmed; '' if it is missing. */
 	optionalText(name: string): string {
-		return this.refuseExpression(name, this.toText(name, this.read(name)).trim());
+		return this.toTrimmed(name, this.read(name));
 	}
 
 	/** Reads dotted paths, separated by commas. */
@@ -120,7 +122,7 @@ export class ParameterReader {
 		return { ...own, ...body };
 	}
 
-	/** Reads the Send Once Key; undefined if the field was left empty. An expression without a value would protect from nothing. */
+	/** Reads the Send Once Key; undefined if left empty. An expression without a value fails: the item might be sent twice. */
 	sendOnceKey(): string | undefined {
 		return this.isLeftEmpty('sendOnceKey') ? undefined : this.text('sendOnceKey');
 	}
@@ -145,8 +147,12 @@ export class ParameterReader {
 
 	/** Checks whether the user has left the field empty; an expression without a value is not empty. */
 	private isLeftEmpty(name: string): boolean {
-		const isOffered = this.fieldAt(name) !== undefined;
-		return !isOffered || this.readParameter(name, '', { rawExpressions: true }) === '';
+		return this.fieldAt(name) === undefined || this.rawText(name) === '';
+	}
+
+	/** Returns the text of the field before n8n evaluates its expression. */
+	private rawText(name: string): string {
+		return String(this.readParameter(name, '', { rawExpressions: true }));
 	}
 
 	private locator(name: string): { mode?: unknown; value?: unknown } {
@@ -161,19 +167,20 @@ export class ParameterReader {
 	}
 
 	private toId(name: string, value: unknown): string {
-		const id = this.refuseExpression(name, this.toText(name, value).trim());
+		const id = this.toTrimmed(name, value);
 		if (id === '') this.reject('empty', name);
 		return toSegment(id) ?? this.reject('notAnId', name);
 	}
 
 	private toEmail(name: string, value: unknown): string {
-		const email = this.refuseExpression(name, this.toText(name, value).trim());
+		const email = this.toTrimmed(name, value);
 		const isOne = /^[^@\s]+@[^@\s]+$/.test(email) && !CONTROL_CHARACTERS.test(email);
 		return isOne ? email : this.reject('notAnEmail', name);
 	}
 
-	/** Refuses text with an expression that n8n did not evaluate: a request with it would be for something else, and might bill. */
-	private refuseExpression(name: string, text: string): string {
+	/** Refuses an expression that n8n did not evaluate: a request with it would be for something else, and might bill. */
+	private toTrimmed(name: string, value: unknown): string {
+		const text = this.toText(name, value).trim();
 		return text.includes(EXPRESSION) ? this.reject('anExpression', name) : text;
 	}
 

@@ -43,15 +43,14 @@ function spellingsOf(secret: string): string[] {
 }
 
 /**
- * Characters that are written as `\u00xx` by .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all of them. A
- * quotation mark is escaped already.
+ * Characters that are written as `\u00xx` by .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all of them.
  */
 const ESCAPED_IN_JSON = [/\\"|[&'+<>`]/g, /[&'<=>]/g, /[&<>]/g, /\\"|[&'+/<=>`]/g];
 
 function jsonOf(secret: string): string[] {
 	const json = inJson(secret);
 	const escaped = ESCAPED_IN_JSON.flatMap((characters) => {
-		// The last character of an escaped quotation mark.
+		// `\\"` becomes `\\u0022`: of its two characters, the code of the last.
 		const code = (one: string) => one.charCodeAt(one.length - 1).toString(16);
 		return [
 			json.replace(characters, (one) => `\\u00${code(one)}`),

@@ -48,11 +48,11 @@ const customUpgrade = { ...customSend, path: 'plan/upgrade', specifyBody: 'json'
 const safeguards: Record<string, Safeguard> = {
 	'a second item for the same email and plan is not sent': secondItem,
 	"… nor by n8n's step executor": { ...secondItem, rest: () => ({ byExecute: true }) },
-	'a second item for another account is sent': {
+	'a second item is not sent for another account either': {
 		items: [SANDBOX_KEYS.live, 'another'].map((key) => ({ ...forEmma, key })),
 		rest: () => ({ credential: { ...credential(), privateKey: '={{ $json.key }}' } }),
-		sends: [EMMA, EMMA],
-		fails: ['service.unauthorized'],
+		sends: [EMMA],
+		fails: ['write.repeated'],
 	},
 	'a second item with another Send Once Key is sent': {
 		items: [forEmma, forEmma],

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import type { Verification } from '../../nodes/ResumeManagementTrigger/verify.ts';
+import type { VerificationSettings } from '../../nodes/ResumeManagementTrigger/verify.ts';
 
 interface Way {
 	parameters: { verification: string; [name: string]: string };
@@ -43,4 +43,4 @@ export const settingsOf = (way: string, webhookSecrets: string[]) =>
 		signaturePrefix: '',
 		...ways[way]!.parameters,
 		webhookSecrets,
-	}) as Verification;
+	}) as VerificationSettings;

@@ -2,7 +2,7 @@ import {
 	type Delivery,
 	rejection,
 	signedId,
-	type Verification,
+	type VerificationSettings,
 } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { settingsOf, sign, ways } from '../support/proofs.mts';
 
@@ -16,7 +16,12 @@ const UNTIMELY = 'The timestamp is not within 5 minutes of now.';
 type Headers = Delivery['headers'];
 const genuine = (way: string, secret = SECRET): Headers => ways[way]!.prove(secret, BODY, NOW);
 
-function judge(settings: Verification, headers: Headers, body: string | Buffer = BODY, now = NOW) {
+function judge(
+	settings: VerificationSettings,
+	headers: Headers,
+	body: string | Buffer = BODY,
+	now = NOW,
+) {
 	const receivedAt = new Date(now * 1000);
 	return rejection(settings, { headers, body: Buffer.from(body), receivedAt });
 }

@@ -9,10 +9,7 @@ const FIRST_PAUSE = 500;
 /** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
 export const LONGEST_PAUSE = 60_000;
 
-/**
- * Repeats an attempt until it succeeds, must not be repeated, or was the last, whose Failure is thrown.
- * @param earlier number of attempts before this one
- */
+/** Repeats an attempt until it succeeds, must not be repeated, or was the last, whose Failure is thrown. */
 export async function withRetries<T>(
 	request: Pick<HttpRequest, 'retries' | 'write'>,
 	cancelled: AbortSignal | undefined,
@@ -31,10 +28,7 @@ export async function withRetries<T>(
 	});
 }
 
-/**
- * Decides whether the node sends the same request again by itself: the request may succeed then and, for a write, the
- * service provably did nothing, and nobody has to act first. Only this function decides it.
- */
+/** Checks whether the same request may succeed later and, for a write, provably did nothing, and nobody has to act first. */
 function mayRepeat(error: unknown, write = false): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
 	return !write || error.outcome === 'refused';

@@ -97,8 +97,10 @@ function factsOf(response: ParsedResponse, ifRefused: 'refused' | 'held' = 'refu
 
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const given = toText(body.errorCode, LONGEST_TEXT);
+	const knownCode = given.split(/[^\w-]+/).find((word) => KNOWN_CODES.has(word.toLowerCase()));
 	// The connect operation wraps its code in a sentence (§2, rule 5).
-	const code = (/error code:\s*([^\s,]+)/i.exec(given)?.[1] ?? given).slice(0, LONGEST_CODE);
+	const [, inSentence] = /error code:\s*([^\s,]+)/i.exec(given) ?? [];
+	const code = (knownCode ?? inSentence ?? given).slice(0, LONGEST_CODE);
 	const known = KNOWN_CODES.get(code.toLowerCase());
 	// The message; else the meaning of a bare code; else the sentence around the code.
 	const text =
@@ -115,7 +117,7 @@ function withCode(text: string, code: string): string {
 	return code === '' || words.includes(code.toLowerCase()) ? sentence : `${sentence} (${code})`;
 }
 
-/** Returns the failure for a response with another status than 200 and without an envelope. */
+/** Returns the failure for a response with another status than 200, whose body reports no error. */
 function httpFailure(response: ParsedResponse): Failure {
 	const { statusCode: status, body } = response;
 	const page = looksLikeHtml(body) ? ', with a web page' : '';
@@ -124,7 +126,7 @@ function httpFailure(response: ParsedResponse): Failure {
 }
 
 /** Signs that a body may hold a user token: its name, the status of a token that was issued, or the start of a JWT. */
-const MAY_HOLD_TOKEN = /token|success|eyJ[\w-]+\./i;
+const MAY_HOLD_TOKEN = /token|success|eyJ/i;
 
 /** Returns a sentence with the start of a body; '' if it may hold a user token. */
 function excerptOf(body: unknown): string {

@@ -39,7 +39,7 @@ export async function readJson(response: HttpResponse): Promise<ParsedResponse> 
 		}
 		// A secret that was cut can't be found, so the end of a truncated body is left out.
 		const cutLength = isTruncated ? Math.max(...secrets.map(({ length }) => length)) : 0;
-		const kept = (text ?? '').slice(0, cutLength > 0 ? -cutLength : undefined);
+		const kept = (text ?? '').slice(0, Math.max(0, (text ?? '').length - cutLength));
 		const parsed = parseJson(kept);
 		const body = hideSecrets(parsed ? parsed.value : kept, secrets);
 		return { statusCode, headers, body, isTruncated };

@@ -147,23 +147,23 @@ async function begin(
 /** The time limit of a request. */
 export interface Clock {
 	milliseconds: number;
-	/** Ends the request. */
-	abort: AbortController;
-	/** Aborted by `abort`, when the time is over, and when the execution is cancelled. */
+	/** Its `abort` ends the request. */
+	controller: AbortController;
+	/** Aborted by `controller`, when the time is over, and when the execution is cancelled. */
 	signal: AbortSignal;
 	stop(): void;
 }
 
 function startClock(milliseconds: number, cancelled?: AbortSignal): Clock {
-	const abort = new AbortController();
-	const signal = cancelled ? AbortSignal.any([abort.signal, cancelled]) : abort.signal;
-	return { milliseconds, abort, signal, stop: limitTime(abort, milliseconds) };
+	const controller = new AbortController();
+	const signal = cancelled ? AbortSignal.any([controller.signal, cancelled]) : controller.signal;
+	return { milliseconds, controller, signal, stop: limitTime(controller, milliseconds) };
 }
 
 /** Ends a request after so many milliseconds (n8n's linter forbids `setTimeout`). @returns a function that stops the clock */
-export function limitTime(abort: AbortController, milliseconds: number): () => void {
+export function limitTime(controller: AbortController, milliseconds: number): () => void {
 	const limit = AbortSignal.timeout(milliseconds);
-	const end = () => abort.abort(limit.reason);
+	const end = () => controller.abort(limit.reason);
 	limit.addEventListener('abort', end);
 	return () => limit.removeEventListener('abort', end);
 }
@@ -183,13 +183,13 @@ export function discard({ body, clock }: HttpResponse): void {
 	// An error event that nobody listens to would end n8n's process.
 	body.once('error', () => {});
 	clock.stop();
-	clock.abort.abort();
+	clock.controller.abort();
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Refuses a proxy on another machine, which could read the key of a request without TLS. @throws Failure */
-export function refuseProxyElsewhere(baseUrl: string, { proxy }: HttpSettings): void {
+export function refuseRemoteProxy(baseUrl: string, { proxy }: HttpSettings): void {
 	const isElsewhere = typeof proxy === 'object' && !LOOPBACK.test(proxy.host);
 	if (!isElsewhere || !baseUrl.startsWith('http:')) return;
 	throw new Failure('network.proxyElsewhere');

@@ -10,7 +10,7 @@ import { EMAIL, GIVEN_NAMES, idNames, NAMES, shownNames } from '../../shared/nam
 import { ParameterReader } from '../../shared/parameters';
 import { requestJson } from '../http/response';
 import { resumePicker } from '../operations/fields';
-import { idOf, lookForList, stringsNamed } from '../output/lists';
+import { idOf, findList, stringsNamed } from '../output/lists';
 
 /** Name of a list to pick from. */
 type PickerList = 'users' | 'resumes';
@@ -59,7 +59,7 @@ async function findOptions(
 	const credential = await readCredential(context);
 	const request = { method: 'GET', path, retries: 0, http: { timeout: TIMEOUT } } as const;
 	const { body } = await requestJson({ context }, { ...request, credential });
-	const found = lookForList(body, { name: list });
+	const found = findList(body, { name: list });
 	if ('problem' in found) throw new Failure('picker.noList', { list, names: shownNames(body) });
 	const { records } = found;
 	if (records.length === 0) throw new Failure('picker.none', { list });

@@ -16,7 +16,7 @@ interface BaseOperation {
 	description: string;
 	/** For assistants that build workflows. */
 	builderHint?: string;
-	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` has what replaces `:names`. */
+	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` in prepare.ts has what replaces `:names`. */
 	method: IHttpRequestMethods;
 	path: string;
 	fields: INodeProperties[];
@@ -37,11 +37,11 @@ export interface WriteOperation extends BaseOperation {
 	maxItemsField?: string;
 	/** @throws Failure naming the field; nothing was sent then */
 	requestParts(parameters: ParameterReader): RequestParts;
-	/** Returns why a response with the status "success" does not confirm the request of this body; undefined if it does. */
-	whyUnconfirmed?(body: JsonBody, sent?: IDataObject): string | undefined;
+	/** Returns why a response with the status "success" does not confirm the request; undefined if it does. */
+	whyUnconfirmed?(responseBody: JsonBody, requestBody?: IDataObject): string | undefined;
 }
 
-/** Parts of a write that only its operation reads; `prepareWrite` reads all others. */
+/** Parts of a write that only its operation reads; `prepareWrite` in prepare.ts reads all others. */
 export interface RequestParts {
 	/** If the item chooses it. */
 	method?: IHttpRequestMethods;
@@ -49,13 +49,6 @@ export interface RequestParts {
 	body?: IDataObject;
 	/** Return what would be sent instead of sending it. */
 	preview?: boolean;
-	purchase?: Purchase;
-}
-
-/** The purchase that an upgrade makes. */
-export interface Purchase {
-	/** Equal for equal purchases of an account. */
-	id: string;
-	/** True if another item of the run may buy the same. */
-	isRepeatAllowed: boolean;
+	/** What an upgrade buys: equal IDs for equal purchases, which items of one run may repeat if that is allowed. */
+	purchase?: { id: string; isRepeatAllowed: boolean };
 }

@@ -15,7 +15,7 @@ const LONGEST_INPUT = 2_048;
 
 /**
  * Characters that Windows refuses or that are invisible: control characters, halves of surrogate pairs, line
- * separators, and marks that turn the writing direction. Joiners stay, because scripts and emoji need them.
+ * separators, and format characters, which turn the writing direction, but the joiners of scripts and emoji.
  */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"|?*]|[^\P{Cf}\u200c\u200d]/gu;
 
@@ -29,7 +29,7 @@ export function safeFileName(given: string): string {
 	if (Buffer.byteLength(name) <= LONGEST_NAME) return name;
 	const extension = /\.\w{1,10}$/.exec(name)?.[0] ?? '';
 	const most = LONGEST_NAME - Buffer.byteLength(extension);
-	const bytes = Buffer.from(name.slice(0, -extension.length || undefined)).subarray(0, most);
+	const bytes = Buffer.from(name.slice(0, name.length - extension.length)).subarray(0, most);
 	// Half a character at the end is left out.
 	const stem = new TextDecoder().decode(bytes, { stream: true });
 	return stem && withoutEdges(stem) + extension;

@@ -58,7 +58,10 @@ export function simplified(body: IDataObject): IDataObject {
 	);
 	const joined: IDataObject = { ...beside, ...Object.fromEntries(own) };
 	const overruled = Object.entries(beside).filter(
-		([name, value]) => value !== null && JSON.stringify(joined[name]) !== JSON.stringify(value),
+		([name, value]) =>
+			value !== null &&
+			joined[name] !== value &&
+			JSON.stringify(joined[name]) !== JSON.stringify(value),
 	);
 	if (overruled.length === 0) return joined;
 	if (Object.hasOwn(joined, 'envelope')) return { ...beside, data };

@@ -35,8 +35,8 @@ interface FoundList {
 }
 
 /** @throws Failure, with the option for the list's path, if there is no list, or if several may be meant */
-export function findList(body: JsonBody, place: ListPlace, pathOption: string): FoundList {
-	const found = lookForList(body, place);
+export function requireList(body: JsonBody, place: ListPlace, pathOption: string): FoundList {
+	const found = findList(body, place);
 	if (!('problem' in found)) return found;
 	const path = place.path?.join('.') ?? '';
 	const details = `The response has the properties: ${shownNames(body)}.`;
@@ -46,9 +46,9 @@ export function findList(body: JsonBody, place: ListPlace, pathOption: string): 
 /**
  * Looks for the list at the user's path; else in the named places: the response, `data`, and the list's own name in either.
  * The specification does not show the place (§4.2). Any other array is the list only if it is the only one, because the
- * service may add properties (§9), and only if the named places hold nothing else, such as `null`.
+ * service may add properties (§9).
  */
-export function lookForList(
+export function findList(
 	body: JsonBody,
 	{ path, name, onlyByName }: ListPlace,
 ): FoundList | { problem: FailureId } {
@@ -67,10 +67,11 @@ export function lookForList(
 			JSON.stringify(records) === JSON.stringify(list.records);
 		return others.every(isSame) ? list : { problem: 'list.several' };
 	}
-	const hasOther =
+	// Such as `{ users: null, tags: [] }`: the list's own place holds no list, and no other list is taken for it.
+	const isPlaceTaken =
 		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
 		(body.data !== undefined && inData.length === 0);
-	if (onlyByName || hasOther || lists.length === 0) return { problem: 'list.none' };
+	if (onlyByName || isPlaceTaken || lists.length === 0) return { problem: 'list.none' };
 	return lists.length === 1 ? lists[0]! : { problem: 'list.several' };
 }
 
@@ -168,12 +169,18 @@ function idsOf(record: unknown, list: string): string[] {
 
 /** Returns the records without those that equal an earlier one, ID included. */
 export function withoutRepeats(records: unknown[], list: string): unknown[] {
-	const seen = new Set<string>();
+	const firsts = new Map<string, unknown>();
+	const hashes = new Set<string>();
 	return records.filter((record) => {
-		if (idsOf(record, list).length === 0) return true;
+		const ids = idsOf(record, list).join();
+		if (ids === '' || !firsts.has(ids)) {
+			firsts.set(ids, record);
+			return true;
+		}
+		hashes.add(hashOf(firsts.get(ids)));
 		const hash = hashOf(record);
-		const isNew = !seen.has(hash);
-		seen.add(hash);
+		const isNew = !hashes.has(hash);
+		hashes.add(hash);
 		return isNew;
 	});
 }
@@ -202,7 +209,7 @@ export class Records {
 	 * @returns true if the service repeats the last page of the list
 	 * @throws Failure if a record may be there twice, or the service sent a wrong page
 	 */
-	add(records: unknown[], page: number): boolean {
+	addPage(records: unknown[], page: number): boolean {
 		const countBefore = this.all.length;
 		const keys = new Set<string>();
 		for (const record of withoutRepeats(records, this.list)) {

@@ -4,7 +4,7 @@ import { type ClaimContext, withRow } from '../../shared/engine';
 import { Failure } from '../../shared/failure';
 import { pause } from '../http/attempts';
 
-/** Milliseconds. All items of a run together wait no longer for other executions that have claimed their keys. */
+/** Milliseconds. All items of `runItems` together wait no longer for other executions that have claimed their keys. */
 export const LONGEST_WAIT = 10_000;
 
 /** Milliseconds between two checks of a claim. */
@@ -20,7 +20,7 @@ const MODE = { mode: 'entries' } as const;
  * Sends the request of a key unless this workflow has sent the key before, in any execution and by any node. A key has two rows:
  *
  * - The claim names the key alone. Only the execution that inserts it into n8n's database sends. The claim is removed
- *   only if the service provably did nothing, so a killed process leaves the key claimed.
+ *   only after the outcome `refused`. After `held`, a person has to act first; a killed process leaves the key claimed, too.
  * - The success names the key, the account and the request. It is inserted when the service has confirmed the request.
  *   The same key with another request is an error.
  */
@@ -51,8 +51,8 @@ export class Claims {
 		});
 		if (!maySend) return undefined;
 		const result = await send().catch(async (error: unknown) => {
-			const nothingDone = error instanceof Failure && error.outcome === 'refused';
-			if (nothingDone) await this.remove(claim).catch(() => this.hint(NOT_REMOVED));
+			const mayBeSentAgain = error instanceof Failure && error.outcome === 'refused';
+			if (mayBeSentAgain) await this.remove(claim).catch(() => this.hint(NOT_REMOVED));
 			throw error;
 		});
 		await this.insert(success).catch(() => this.hint(NOT_STORED));

@@ -15,9 +15,9 @@ import {
 	type ReadRun,
 	type RequestOptions,
 	type Run,
-	type WriteCall,
+	type PreparedWrite,
 	type WriteRun,
-} from './call';
+} from './prepare';
 import { Claims } from './claims';
 import { type StartLimits, startInOrder } from './inOrder';
 import { journalOf } from './journal';
@@ -70,8 +70,9 @@ export async function runItems(this: IExecuteFunctions, operation: Operation): P
 			if (!results.has(index)) results.set(index, [failedItem(error, index)]);
 		}
 	}
-	const shown = [...hints].map((message) => ({ message, location: 'outputPane' as const }));
-	this.addExecutionHints(...shown);
+	this.addExecutionHints(
+		...[...hints].map((message) => ({ message, location: 'outputPane' as const })),
+	);
 	return [indexes.flatMap((index) => results.get(index)!)];
 }
 
@@ -80,7 +81,7 @@ export async function runItems(this: IExecuteFunctions, operation: Operation): P
  * {@link runItems}: for the tools of version 2 of its AI Agent (n8n-core's get-input-connection-data.ts), and in its step
  * executor (V1StepExecutor of @n8n/node-engine-compatibility).
  * @param operation undefined for one that the node does not have, such as n8n's Custom API Call
- * @throws NodeApiError or NodeOperationError, under On Error = Stop
+ * @throws NodeApiError or NodeOperationError, under On Error = Stop, but not as a tool
  */
 export async function runSingleItem(
 	this: IExecutePaginationFunctions,
@@ -88,7 +89,8 @@ export async function runSingleItem(
 ): Promise<Items> {
 	const node = this.getNode();
 	const index = this.getItemIndex();
-	// If a tool threw, version 2 of n8n's AI Agent would tell the model nothing, and n8n 1 would end the execution.
+	// If a tool threw, version 2 of n8n's AI Agent would tell the model nothing, also under On Error = Stop, and n8n 1 would end
+	// the execution.
 	const continues = this.continueOnFail() || isTool(node);
 	if (!operation) {
 		const failure = new Failure('parameter.operation');
@@ -139,7 +141,7 @@ async function readItem(run: ReadRun, index: number): Promise<Items> {
 
 /** Runs writes one after the other. */
 async function writeAll(run: WriteRun, indexes: number[], results: Results): Promise<void> {
-	const calls = new Map<number, WriteCall>();
+	const calls = new Map<number, PreparedWrite>();
 	const writeOne = async (index: number) => {
 		const write = run.journal.writeOf(index);
 		const items = runItem(run, index, async () => {

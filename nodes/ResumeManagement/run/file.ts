@@ -116,7 +116,7 @@ const LONGEST_BLANK = 4_096;
 
 /**
  * Decides whether a response is the file or text in its place, such as an error or a link.
- * @param mayBeText if the file may be text, which does not report an error
+ * @param mayBeText accepts text too, unless it reports an error
  * @returns the file; else the response, whose whole body is still to be read
  */
 async function open(
@@ -134,6 +134,7 @@ async function open(
 	const isError = parsed !== undefined && reportsError(parsed.value);
 	// A blank response is no file.
 	if (start !== '' && !isError) return { file: bytes };
+	// The body was read to its end, so its bytes are handed on.
 	return { notFile: { ...unread, body: toStream([bytes], body) } };
 }
 
@@ -164,14 +165,14 @@ async function peek(response: HttpResponse): Promise<{ start: string; whole: Rea
 
 /** Yields the chunks of a body, and ends its request when none comes within the time limit. */
 async function* readChunks({ body, clock }: HttpResponse): AsyncGenerator<Uint8Array, void> {
-	const { abort, milliseconds } = clock;
-	let stop = limitTime(abort, milliseconds);
+	const { controller, milliseconds } = clock;
+	let stop = limitTime(controller, milliseconds);
 	try {
 		for await (const chunk of body) {
 			// The time that n8n's store takes for a chunk does not count.
 			stop();
 			yield chunk as Uint8Array;
-			stop = limitTime(abort, milliseconds);
+			stop = limitTime(controller, milliseconds);
 		}
 	} finally {
 		stop();
@@ -196,7 +197,7 @@ async function store(
 	clock.stop();
 	const isBuffer = Buffer.isBuffer(file);
 	if (isBuffer && holdsSecret(file, secrets)) throw new Failure('file.holdsSecret');
-	// Secrets are hidden twice: a name may hold another one once its unsafe characters are removed.
+	// Twice: without unsafe characters, or in lower case, a text may hold another secret.
 	const hide = (text: string) => hideSecrets(text, secrets);
 	const name = hide(safeFileName(hide(dispositionOf(headers).fileName)));
 	const type = hide(mimeTypeOf(hideSecrets(headers, secrets)));
@@ -215,7 +216,7 @@ async function store(
 		const notStored = isErrorOfN8n(error) ? error : new Failure('file.notStored', {}, { code });
 		const failure = bodyError ? networkFailure(bodyError, clock.signal, host) : notStored;
 		// n8n may not have read the whole body.
-		clock.abort.abort();
+		clock.controller.abort();
 		throw failure;
 	}
 }

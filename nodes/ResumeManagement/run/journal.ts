@@ -34,14 +34,14 @@ export class Write {
 
 	/**
 	 * Sends the request, unless it might then be carried out twice.
-	 * @param attempt if it throws anything but a {@link Failure}, the outcome is unknown
+	 * @param request if it throws anything but a {@link Failure}, the outcome is unknown
 	 * @throws Failure
 	 */
-	async send(attempt: () => Promise<MakeItem>): Promise<MakeItem> {
+	async send(request: () => Promise<MakeItem>): Promise<MakeItem> {
 		if (!this.isFinal) {
 			this.state = { name: 'started' };
 			try {
-				this.state = { name: 'applied', makeItem: await attempt() };
+				this.state = { name: 'applied', makeItem: await request() };
 			} catch (error) {
 				const failure = error instanceof Failure ? error.with({ isWrite: true }) : unexpected();
 				this.state = { name: failure.outcome, failure };
@@ -50,7 +50,7 @@ export class Write {
 		return this.itemMaker();
 	}
 
-	/** Sends nothing. @throws Failure if the write was not applied */
+	/** Returns the maker of an applied write's item. @throws the Failure of any other write */
 	itemMaker(): MakeItem {
 		if (this.state.name === 'applied') return this.state.makeItem;
 		throw 'failure' in this.state ? this.state.failure : unexpected();
@@ -77,21 +77,17 @@ export class Journal {
 	constructor(private readonly isGuarded: boolean) {}
 
 	/** Returns the write of this identity: see `identityOfWrite`. */
-	writeOf(item: object | number): Write {
-		const write = this.writes.get(item) ?? new Write();
-		this.writes.set(item, write);
+	writeOf(identity: object | number): Write {
+		const write = this.writes.get(identity) ?? new Write();
+		this.writes.set(identity, write);
 		return write;
 	}
 
-	/**
-	 * Refuses an item that makes the purchase of another item of the run. Retry On Fail only reads the same items again.
-	 * @param id equal for equal purchases
-	 * @param isRepeatAllowed if the item may make the purchase again
-	 * @throws Failure
-	 */
+	/** Refuses an item that makes the purchase of another item of the run. @throws Failure */
 	refuseRepeated(index: number, id: string, isRepeatAllowed: boolean): void {
 		const buyer = this.buyers.get(id) ?? index;
 		this.buyers.set(id, buyer);
+		// Retry On Fail only reads the same item again.
 		if (buyer === index || isRepeatAllowed) return;
 		throw new Failure('write.repeated', { buyer });
 	}

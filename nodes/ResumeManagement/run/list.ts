@@ -11,11 +11,11 @@ import type { Operation } from '../operations/operation';
 import { toItem } from '../output/items';
 import {
 	type EndSigns,
-	findList,
+	requireList,
 	isLastPage,
 	isMore,
 	type ListPlace,
-	lookForList,
+	findList,
 	type PageMode,
 	type Progress,
 	Records,
@@ -130,7 +130,7 @@ export async function requestList(
 	if (pagination) return await requestPages(sender, request, settings, pagination);
 	const response = await requestJson(sender, request);
 	const { body } = response;
-	const found = needsList ? findList(body, settings, labels.path) : lookForList(body, settings);
+	const found = needsList ? requireList(body, settings, labels.path) : findList(body, settings);
 	if ('problem' in found) return { bodies: [body], records: [] };
 	const list = { bodies: [body], records: withoutRepeats(found.records, name) };
 	return checkEnd(list, signsOf(response), settings, { records: found.records.length, pages: 1 });
@@ -162,7 +162,7 @@ async function requestPages(
 	const { parameter, size, maxPages, start } = pagination;
 	const records = new Records(settings.name, pagination.mode);
 	const bodies: JsonBody[] = [];
-	const isFromStart = Number(start ?? 0) <= (pagination.mode === 'offset' ? 0 : 1);
+	const startsAtFirst = Number(start ?? 0) <= (pagination.mode === 'offset' ? 0 : 1);
 	// Numbers and offsets grow, so that only a cursor can come twice.
 	const cursors = new Set<Position>();
 	let position = start;
@@ -177,9 +177,9 @@ async function requestPages(
 		const response = await requestJson(sender, { ...request, query });
 		const { body } = response;
 		// The list's path on the first page counts for all pages, so that no other list is mistaken for it.
-		const found = findList(body, { ...settings, path }, settings.labels.path);
+		const found = requireList(body, { ...settings, path }, settings.labels.path);
 		({ path } = found);
-		const isRepeated = records.add(found.records, page);
+		const isRepeated = records.addPage(found.records, page);
 		const isEmpty = found.records.length === 0;
 		if (page === 1 || !(isEmpty || isRepeated)) bodies.push(body);
 		position = nextPosition(pagination, body, position, found.records.length);
@@ -191,8 +191,8 @@ async function requestPages(
 		const count = records.all.length;
 		if (count >= settings.limit) return list;
 
-		// Numbers of records and pages include those before the first page that is read.
-		signs = { ...signsOf(response, signs), ...(!isFromStart && UNKNOWN_COUNTS) };
+		// The service counts the whole list, which can't be compared with a part that starts later.
+		signs = { ...signsOf(response, signs), ...(!startsAtFirst && UNKNOWN_COUNTS) };
 		const read = { records: count, pages: page };
 		// Decides only whether to stop. `checkEnd` decides whether records are missing.
 		if (isLastPage(signs, read) || isRepeated || position === undefined) {
@@ -214,6 +214,7 @@ function nextPosition(
 	const step = mode === 'offset' ? length : 1;
 	if (cursorPath === undefined) return length > 0 ? Number(position) + step : undefined;
 	const cursor = valueAt(body, cursorPath);
+	// Some services end with the cursor 0.
 	if (!cursor || cursor === '0') return undefined;
 	const text = exactString(cursor);
 	// A cursor with a secret, which has been hidden, would lead elsewhere.

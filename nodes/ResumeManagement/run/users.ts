@@ -21,9 +21,18 @@ interface Directory {
 /** Settings of the item for each of its requests. */
 type RequestSettings = Pick<HttpRequest, 'credential' | 'retries' | 'http'>;
 
+/** Settings for reading the list of users, in which another list could lead to another person. */
+const LIST = {
+	name: 'users',
+	onlyByName: true,
+	needsList: true,
+	limit: Infinity,
+	labels: { path: 'Users Path', pagination: 'Users Pagination' },
+};
+
 /** Finds users by their email addresses. The service has no operation for that, so the list of users is read. */
 export class Users {
-	/** Directories by all settings that the list depends on, so that the items of a run read each list once. */
+	/** Directories by all settings that the list depends on, so that the items of `runItems` read each list once. */
 	private readonly directories = new Map<string, Promise<Directory>>();
 
 	constructor(
@@ -68,14 +77,6 @@ function directoryOf(users: unknown[]): Directory {
 	}
 	return { userCount: users.length, ids };
 }
-
-const LIST = {
-	name: 'users',
-	onlyByName: true,
-	needsList: true,
-	limit: Infinity,
-	labels: { path: 'Users Path', pagination: 'Users Pagination' },
-};
 
 function onlyId({ userCount, ids }: Directory, email: string): string {
 	const found = [...(ids.get(email) ?? [])];

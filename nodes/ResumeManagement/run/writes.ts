@@ -8,46 +8,46 @@ import { whyNoSuccess } from '../http/judge';
 import { requestJson } from '../http/response';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../output/items';
-import { parametersOf, prepareWrite, type WriteCall, type WriteRun } from './call';
+import { parametersOf, prepareWrite, type PreparedWrite, type WriteRun } from './prepare';
 import type { MakeItem, Write } from './journal';
 
 /**
  * Sends the write of an item, or returns its item of an earlier attempt.
- * @param call if the parameters were read before
+ * @param prepared if the item was prepared before
  * @throws Failure; n8n's own errors
  */
 export async function writeItem(
 	run: WriteRun,
 	index: number,
 	write: Write,
-	call?: WriteCall,
+	prepared?: PreparedWrite,
 ): Promise<INodeExecutionData[]> {
 	// Each call of a tool is a task of its own: its failure stops no other call.
 	const stops = !run.continues && !isTool(run.node);
 	const makeItem = await run.journal.enqueue(write, stops, async () => {
 		if (write.isFinal) return write.itemMaker();
-		return await perform(run, call ?? (await prepareUnrepeated(run, index)), write);
+		return await perform(run, prepared ?? (await prepareUnrepeated(run, index)), write);
 	});
 	return [makeItem()];
 }
 
 /** Performs a write: at most once, and with the same key at most once in all executions. @throws Failure */
-async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<MakeItem> {
-	const { request, sendOnceKey } = call;
+async function perform(run: WriteRun, prepared: PreparedWrite, write: Write): Promise<MakeItem> {
+	const { request, sendOnceKey, preview } = prepared;
 	const { method, path, query, body, credential } = request;
-	if (call.preview) {
+	if (preview) {
 		// An item that could not be sent fails in a preview, too.
 		if (sendOnceKey) await run.claims.checkRows();
-		const preview = { preview: true, method, path, ...(body && { body }) };
-		return () => toItem(hideSecrets(preview, credential.secrets));
+		const shown = { preview: true, method, path, ...(body && { body }) };
+		return () => toItem(hideSecrets(shown, credential.secrets));
 	}
 	return await write.send(async () => {
-		if (!sendOnceKey) return await requestConfirmed(run, call);
+		if (!sendOnceKey) return await requestConfirmed(run, prepared);
 		const { baseUrl, account } = credential;
-		// `operation.path` stands for the operation: a custom request to the path of an upgrade is confirmed by its status alone.
+		// With `operation.path`: the success of a custom request, which its status alone confirms, is no confirmed upgrade.
 		const identity = [baseUrl, account, run.operation.path, method, path, query, body];
 		const makeItem = await run.claims.sendOnce(sendOnceKey, identity, async () => {
-			return await requestConfirmed(run, call);
+			return await requestConfirmed(run, prepared);
 		});
 		return makeItem ?? (() => toItem({ alreadySent: true, sendOnceKey, outcome: 'applied' }));
 	});
@@ -59,7 +59,7 @@ async function perform(run: WriteRun, call: WriteCall, write: Write): Promise<Ma
  */
 async function requestConfirmed(
 	{ sender, operation }: WriteRun,
-	{ request, kind }: WriteCall,
+	{ request, kind }: PreparedWrite,
 ): Promise<MakeItem> {
 	const { body } = await requestJson(sender, request);
 	const reason = whyNoSuccess(body) ?? operation.whyUnconfirmed?.(body, request.body);
@@ -69,22 +69,22 @@ async function requestConfirmed(
 }
 
 /** Prepares a write, and refuses one that repeats the purchase of another item. @throws Failure; n8n's own errors */
-async function prepareUnrepeated(run: WriteRun, index: number): Promise<WriteCall> {
-	const call = await prepareWrite(run, index);
-	const { purchase, sendOnceKey, request } = call;
+async function prepareUnrepeated(run: WriteRun, index: number): Promise<PreparedWrite> {
+	const prepared = await prepareWrite(run, index);
+	const { purchase, sendOnceKey, request } = prepared;
 	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is one of its own.
-	if (!purchase || sendOnceKey || isTool(run.node)) return call;
-	const { baseUrl, account } = request.credential;
-	const id = JSON.stringify([baseUrl, account, purchase.id]);
+	if (!purchase || sendOnceKey || isTool(run.node)) return prepared;
+	// Without the account, which Retry On Fail may read in another way.
+	const id = JSON.stringify([request.credential.baseUrl, purchase.id]);
 	run.journal.refuseRepeated(index, id, purchase.isRepeatAllowed);
-	return call;
+	return prepared;
 }
 
 /** Prepares all writes before the first is sent, into `calls` by index: an invalid item stops the run before any write. */
 export async function prepareAll(
 	run: WriteRun,
 	indexes: number[],
-	calls: Map<number, WriteCall>,
+	calls: Map<number, PreparedWrite>,
 ): Promise<void> {
 	for (const index of indexes) {
 		try {
@@ -100,17 +100,8 @@ export function refuseTooMany(run: WriteRun, indexes: number[]): void {
 	const { maxItemsField } = run.operation;
 	const most = maxItemsField ? parametersOf(run, 0).count(maxItemsField) : Infinity;
 	if (indexes.length <= most) return;
-	const items = indexes.filter((index) => !isPreview(run, index)).length;
+	const items = indexes.filter((index) => !parametersOf(run, index).flag('preview')).length;
 	if (items > most) throw new Failure('write.tooMany', { items, most });
-}
-
-/** Returns false if Preview can't be read, which is an error of its item alone. */
-function isPreview(run: WriteRun, index: number): boolean {
-	try {
-		return parametersOf(run, index).flag('preview');
-	} catch {
-		return false;
-	}
 }
 
 /**
@@ -125,7 +116,7 @@ export function refuseErrorOutput({ node }: WriteRun): void {
 
 /** A hint of the run, because a notice in the node's description can't depend on this setting. */
 export function retryHint({ operation }: WriteRun): string {
-	return `Retry On Fail is on. Within this execution, the node never sends an item again that succeeded or may have. A new execution does, also one that is started with Retry in the list of executions${unlessKeyed(operation)}.`;
+	return `Retry On Fail is on. It never sends an item again that succeeded or may have. Another round of a loop does, and so does a new execution, also one that is started with Retry in the list of executions${unlessKeyed(operation)}.`;
 }
 
 function unlessKeyed({ fields }: WriteOperation): string {
@@ -139,7 +130,7 @@ export function withProgress(run: WriteRun, error: unknown, indexes: number[]): 
 	if (indexes.length === 1) return stopped;
 	const isNodeError = stopped instanceof NodeApiError || stopped instanceof NodeOperationError;
 	const isAnyApplied = indexes.some((index) => journal.writeOf(index).isApplied);
-	// `toNodeError` returns n8n's other errors, such as an expression's, as they are: replaced only to name applied items.
+	// An error of n8n's own, such as an expression's, stays as it is, unless applied items must be named.
 	if (!isNodeError && !isAnyApplied) return stopped;
 	const nodeError = isNodeError ? stopped : new NodeOperationError(node, stopped);
 	const progress = journal.progress(indexes, nodeError.context.itemIndex as number | undefined);

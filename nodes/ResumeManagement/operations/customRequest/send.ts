@@ -15,7 +15,7 @@ export const send: WriteOperation = {
 	fields: [
 		{
 			displayName:
-				'This operation may change or delete data, or bill, and executing it again does so again unless Send Once Key is set. Within one execution, Retry On Fail does not repeat a request that was carried out or may have been.',
+				'This operation may change or delete data, or bill, and executing it again does so again unless Send Once Key is set. Retry On Fail does not repeat a request that was carried out or may have been.',
 			name: 'writeNotice',
 			type: 'notice',
 			default: '',

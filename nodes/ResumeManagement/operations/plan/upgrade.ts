@@ -41,7 +41,7 @@ export const upgrade: WriteOperation = {
 	fields: [
 		{
 			displayName:
-				'This operation bills, and executing it again bills again unless Send Once Key is set. Within one execution, Retry On Fail does not repeat an upgrade that was made or may have been made. Plan upgrades must be arranged with your account manager.',
+				'This operation bills, and executing it again bills again unless Send Once Key is set. Retry On Fail does not repeat an upgrade that was made or may have been made. Plan upgrades must be arranged with your account manager.',
 			name: 'billingNotice',
 			type: 'notice',
 			default: '',
@@ -101,7 +101,7 @@ export const upgrade: WriteOperation = {
 			description: 'How to return the times of the subscription',
 		}),
 	],
-	// The subscription record's (partner API specification, §2).
+	// Times of the subscription record (partner API specification, §2).
 	timestamps: ['created', 'current_period_start', 'current_period_end'],
 	maxItemsField: 'options.maxUpgrades',
 	requestParts: (parameters) => {
@@ -110,7 +110,7 @@ export const upgrade: WriteOperation = {
 		const aiTokenId = parameters.optionalText('aiTokenId');
 		const preview = parameters.flag('preview');
 		const isRepeatAllowed = parameters.flag('options.allowRepeatedUpgrades');
-		// With `preview`, because an upgrade does not repeat its own preview, which bought nothing.
+		// With `preview`, which may differ between items: an upgrade does not repeat a preview, which bought nothing.
 		const id = JSON.stringify([preview, normalizeEmail(email), planId]);
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },

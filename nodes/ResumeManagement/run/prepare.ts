@@ -2,14 +2,9 @@ import type { IHttpRequestOptions, INode } from 'n8n-workflow';
 
 import type { Credential } from '../../shared/credential';
 import { Failure } from '../../shared/failure';
-import { ParameterReader, type ReadOptions } from '../../shared/parameters';
+import { ParameterReader, type ParameterOptions } from '../../shared/parameters';
 import { decoded } from '../../shared/path';
-import {
-	type HttpRequest,
-	type HttpSettings,
-	refuseProxyElsewhere,
-	type Sender,
-} from '../http/send';
+import { type HttpRequest, type HttpSettings, refuseRemoteProxy, type Sender } from '../http/send';
 import type { ReadOperation, RequestParts, WriteOperation } from '../operations/operation';
 import type { Claims } from './claims';
 import { FileKind } from './file';
@@ -35,16 +30,22 @@ export interface BaseRun {
 	/** Shows a message above the output in n8n's editor, once for all items. */
 	hint(message: string): void;
 	/** n8n's `getNodeParameter`. */
-	readParameter(name: string, index: number, fallback?: unknown, options?: ReadOptions): unknown;
+	readParameter(
+		name: string,
+		index: number,
+		fallback?: unknown,
+		options?: ParameterOptions,
+	): unknown;
 }
 
 /** An item's request, and the kind of its response. Every expression has been evaluated. */
-export interface ReadCall {
+export interface PreparedRead {
 	request: HttpRequest;
+	/** Sends the request, and makes its items. */
 	kind: RecordKind | ListKind | FileKind;
 }
 
-export interface WriteCall extends Pick<RequestParts, 'preview' | 'purchase'> {
+export interface PreparedWrite extends Pick<RequestParts, 'preview' | 'purchase'> {
 	request: HttpRequest;
 	kind: RecordKind;
 	/** Identifies the request across executions: see `claims.ts`. Undefined if the user set none. */
@@ -66,7 +67,7 @@ export function parametersOf({ operation, readParameter }: Run, index: number): 
  * Reads and checks an item's parameters and credential, and finds the user of an email address.
  * @throws Failure, or n8n's error for an expression; the item's own request was not sent then
  */
-export async function prepareRead(run: ReadRun, index: number): Promise<ReadCall> {
+export async function prepareRead(run: ReadRun, index: number): Promise<PreparedRead> {
 	const { operation } = run;
 	const parameters = parametersOf(run, index);
 	const kind = new KINDS[operation.returns](parameters, operation);
@@ -75,7 +76,7 @@ export async function prepareRead(run: ReadRun, index: number): Promise<ReadCall
 }
 
 /** As {@link prepareRead}, for a write. */
-export async function prepareWrite(run: WriteRun, index: number): Promise<WriteCall> {
+export async function prepareWrite(run: WriteRun, index: number): Promise<PreparedWrite> {
 	const { operation } = run;
 	const parameters = parametersOf(run, index);
 	const own = operation.requestParts(parameters);
@@ -116,7 +117,7 @@ async function toRequest(
 	const query = parameters.query();
 	const http = toHttpSettings(readParameter('requestOptions', index, {}) as RequestOptions);
 	const credential = await credentials.read(index);
-	refuseProxyElsewhere(credential.baseUrl, http);
+	refuseRemoteProxy(credential.baseUrl, http);
 	const settings = { credential, http, retries: parts.retries };
 	const isUser = typeof pathValue === 'object';
 	const value = isUser ? await users.findId(pathValue, settings) : (pathValue ?? '');
@@ -146,13 +147,12 @@ function toHttpSettings(options: RequestOptions): HttpSettings {
 }
 
 function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
-	const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
-	const [username, password] = [url?.username, url?.password].map((text) => decoded(text ?? ''));
-	const isHttp = url !== undefined && /^https?:$/.test(url.protocol);
-	if (!isHttp || username === undefined || password === undefined) {
-		throw new Failure('parameter.proxy');
-	}
+	if (!/^\s*https?:/i.test(proxy) || !URL.canParse(proxy)) throw new Failure('parameter.proxy');
+	const url = new URL(proxy);
 	const { protocol, hostname, port } = url;
+	const username = decoded(url.username);
+	const password = decoded(url.password);
+	if (username === undefined || password === undefined) throw new Failure('parameter.proxy');
 	return {
 		protocol: protocol.replace(':', ''),
 		host: hostname,
