@@ -37,6 +37,7 @@ import {
 	Workflow,
 } from 'n8n-workflow';
 import { packageName, projectRoot } from '../../host/paths.mts';
+import { chain, type NodeDefinition } from '../../host/workflow.mts';
 
 const NODE_TYPE = `${packageName}.resumeManagement`;
 
@@ -49,11 +50,7 @@ export async function loadNodeType(name: string): Promise<INodeType> {
 	return loader.getNode(name).type as INodeType;
 }
 
-const described = (
-	name: string,
-	inputs: NodeConnectionType[],
-	property: Pick<INodeProperties, 'name' | 'type' | 'default'>,
-): INodeType['description'] => ({
+const described = (name: string, ...inputs: NodeConnectionType[]): INodeType['description'] => ({
 	displayName: name,
 	name,
 	description: '',
@@ -62,20 +59,22 @@ const described = (
 	defaults: { name },
 	inputs,
 	outputs: [NodeConnectionTypes.Main],
-	properties: [{ ...property, displayName: property.name }],
+	properties: [
+		{ displayName: 'Items', name: 'items', type: 'json', default: '[]' },
+		{ displayName: 'At Once', name: 'atOnce', type: 'boolean', default: false },
+	],
 });
 
 /** Emits the items under test, since n8n's base nodes are not part of n8n-core. */
 const source: INodeType = {
-	description: described('source', [], { name: 'items', type: 'json', default: '[]' }),
+	description: described('source'),
 	async execute(this: IExecuteFunctions) {
 		const items = this.getNodeParameter('items', 0) as INodeExecutionData['json'][];
 		return [items.map((json, item) => ({ json, pairedItem: { item } }))];
 	},
 };
 
-const AT_ONCE = { name: 'atOnce', type: 'boolean', default: false } as const;
-const AGENT = described('agent', [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool], AT_ONCE);
+const AGENT = described('agent', NodeConnectionTypes.Main, NodeConnectionTypes.AiTool);
 
 /** Calls its tool with the arguments of each item, in turn or all at once, as an AI agent would. */
 const agent: INodeType = {
@@ -229,8 +228,7 @@ export interface EngineRun {
 /** Runs Source → Resume Management. */
 export async function runNode(options: EngineRun) {
 	const node = underTest(options, 'Resume Management', options.byExecute ? 'Execute' : '');
-	const connections = { Source: { main: [to(node.name)] } };
-	return await runWorkflow(options, [sourceOf(options), node], connections);
+	return await runWorkflow(options, [node]);
 }
 
 /**
@@ -241,16 +239,13 @@ export async function callTool(
 	options: EngineRun & { atOnce?: boolean; asNode?: boolean },
 ): Promise<INodeExecutionData['json'][]> {
 	const type = options.asNode ? 'test.agent3' : 'test.agent';
-	const nodes = [
-		sourceOf(options),
-		plain('Agent', type, { atOnce: options.atOnce ?? false }),
-		underTest(options, 'Tool', 'Tool'),
-	];
-	const { outputs } = await runWorkflow(options, nodes, {
-		Source: { main: [to('Agent')] },
-		Tool: { ai_tool: [to('Agent', NodeConnectionTypes.AiTool)] },
+	const agent = { name: 'Agent', type, parameters: { atOnce: options.atOnce ?? false } };
+	const connection = { node: 'Agent', type: NodeConnectionTypes.AiTool, index: 0 };
+	const { items } = await runWorkflow(options, [agent, underTest(options, 'Tool', 'Tool')], {
+		Agent: {},
+		Tool: { ai_tool: [[connection]] },
 	});
-	return (outputs[0] ?? []).map(({ json }) => json);
+	return items;
 }
 
 export interface ListSearch extends Pick<EngineRun, 'parameters' | 'credential'> {
@@ -265,12 +260,17 @@ export async function searchList(search: ListSearch): Promise<INodeListSearchRes
 	await loaded;
 	printed.length = 0;
 	const node = underTest({ parameters }, 'Temp-Node');
-	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	const workflow = new Workflow({ ...chain([node]), active: false, nodeTypes });
 	const additionalData = {
 		credentialsHelper: new TestCredentials(credential),
 		currentNodeParameters: parameters,
 	} as unknown as IWorkflowExecuteAdditionalData;
-	const context = new LoadOptionsContext(workflow, node, additionalData, '');
+	const context = new LoadOptionsContext(
+		workflow,
+		workflow.getNode(node.name)!,
+		additionalData,
+		'',
+	);
 	const { methods } = await loadNodeType('resumeManagement');
 	return await methods!.listSearch![method]!.call(context, filter, paginationToken);
 }
@@ -279,19 +279,19 @@ type Pair = { item: number } | undefined;
 
 type NodeError = Error & { description?: string | null; httpCode?: string | null };
 
-/** @param nodes the second of them is observed */
+/** @param nodes that follow Source; the first of them is observed */
 async function runWorkflow(
-	{ credential, signal, failingCredentialReads, credentialHelper }: EngineRun,
-	nodes: INode[],
-	connections: IConnections,
+	{ items = [{}], credential, signal, failingCredentialReads, credentialHelper }: EngineRun,
+	nodes: NodeDefinition[],
+	connections: IConnections = {},
 ) {
 	await loaded;
 	printed.length = 0;
 	const record = (...entry: unknown[]) => void printed.push(inspect(entry, { depth: 20 }));
 	LoggerProxy.init({ error: record, warn: record, info: record, debug: record });
-	const settings = { executionOrder: 'v1' as const };
-	const definition = { id: 'test', nodes, connections, active: false, nodeTypes, settings };
-	const workflow = new Workflow(definition);
+	const source = { name: 'Source', type: 'test.source', parameters: { items: items as never } };
+	const definition = chain([source, ...nodes], { connections });
+	const workflow = new Workflow({ id: 'test', ...definition, active: false, nodeTypes });
 	const credentials = new TestCredentials(credential, failingCredentialReads);
 	Object.assign(credentials, credentialHelper);
 	const additionalData = {
@@ -307,7 +307,7 @@ async function runWorkflow(
 	const running = execute.run({ workflow, startNode: workflow.getNode('Source')! });
 	signal?.addEventListener('abort', () => running.cancel());
 	const run = await running;
-	const runs = run.data.resultData.runData[nodes[1]!.name] ?? [];
+	const runs = run.data.resultData.runData[nodes[0]!.name] ?? [];
 	if (runs.length === 0 && !signal?.aborted) {
 		throw run.data.resultData.error ?? new Error('The node did not run');
 	}
@@ -330,24 +330,12 @@ async function runWorkflow(
 	};
 }
 
-function plain(name: string, type: string, parameters: INodeParameters = {}): INode {
-	return { id: name, name, type, typeVersion: 1, position: [0, 0], parameters };
-}
-
-function sourceOf({ items = [{}] }: EngineRun): INode {
-	return plain('Source', 'test.source', { items: items as never });
-}
-
 /** @param kind of its type; see {@link nodeTypes} */
 function underTest(
 	{ parameters, node }: Pick<EngineRun, 'parameters' | 'node'>,
 	name: string,
 	kind = '',
-): INode {
+): NodeDefinition {
 	const credentials = { resumeManagementApi: { id: '1', name: 'Test' } };
-	return { ...plain(name, NODE_TYPE + kind, parameters), credentials, ...node };
-}
-
-function to(node: string, type: NodeConnectionType = NodeConnectionTypes.Main) {
-	return [{ node, type, index: 0 }];
+	return { name, type: NODE_TYPE + kind, parameters, credentials, ...node };
 }
