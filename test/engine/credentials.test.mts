@@ -80,7 +80,7 @@ test.each(PASTED)('the pasted key %j is sent as private-key, and hidden', async 
 	expect(items).toMatchObject([{ echo: '[hidden]' }]);
 });
 
-const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', 'two words', 'key\nX-Other: 1'];
+const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', 'two words', 'key\nX-Other: 1', 'schlüssel'];
 test.each(UNUSABLE)('nothing is sent with the key %j, and each item fails', async (privateKey) => {
 	const { failures } = await run(userGet('1'), {
 		credential: { ...credential(), privateKey },
