@@ -102,18 +102,6 @@ test('a refusal releases the key; a success keeps the key, in the same run and i
 	expect(instance.billed(email)).toBe(2);
 });
 
-test('a new private key in the same credential is the same account', async () => {
-	const credentials = await instance.addCredential();
-	const { deliver } = await activate({ credentials });
-	const payment = { key: 'before the new key', email: nextEmail() };
-	expect(await deliver(payment)).toEqual([upgraded]);
-	const { id, name } = credentials.resumeManagementApi!;
-	const data = { baseUrl: instance.sandbox.baseUrl, privateKey: 'a-new-private-key' };
-	await instance.api.updateCredential(id!, { name, type: 'resumeManagementApi', data });
-	expect(await deliver(payment)).toEqual([alreadySent('before the new key')]);
-	expect(instance.billed(payment.email)).toBe(1);
-});
-
 test('a refusal that a person has to clear and an unknown outcome keep their keys, and a run waits for all keys together', async () => {
 	const { deliver } = await activate();
 	const [stripe, lost, other] = [nextEmail(), nextEmail(), nextEmail()];

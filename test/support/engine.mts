@@ -321,7 +321,7 @@ async function runWorkflow(
 		/** For each output, the input items that its items are paired with. */
 		pairs: outputs.map((output) => output.map(({ pairedItem }) => (pairedItem as Pair)?.item)),
 		/** The errors of the items that have failed, where that does not stop the node. */
-		failures: outputs.flat().flatMap(({ json }) => (json.error as IDataObject | undefined) ?? []),
+		failures: outputs.flat().flatMap(({ json }) => (json.error ?? []) as IDataObject[]),
 		/** Messages that n8n's editor shows above the output. */
 		hints: hints.map(({ message }) => message),
 		error: error as NodeError | undefined,

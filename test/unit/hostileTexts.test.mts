@@ -35,9 +35,6 @@ const texts: Array<(length: number) => string> = [
 	...[' ', '.', 'A'].map((filler) => (length: number) => fill(filler, length)),
 ];
 
-const envelope = (errorCode: string, errorMessage = '') => {
-	return { status: 'error', errorCode, errorMessage };
-};
 const thrown = (call: () => unknown) => {
 	try {
 		return call();
@@ -50,28 +47,30 @@ const thrown = (call: () => unknown) => {
 const spelled = (index: number) =>
 	[...'abcdefghijklmnop'].map((letter, bit) => letter + (index & (1 << bit) ? '_' : '')).join('');
 
+const judged = (statusCode: number, body: unknown) =>
+	thrown(() => judge({ statusCode, headers: {}, body }));
+
+/** Starts of a Content-Disposition. */
+// prettier-ignore
+const HEADS = [
+	'', 'attachment; ', 'attachment; filename=', 'attachment; filename="', 'a; filename*=',
+	"attachment; filename*=UTF-8''", "attachment; filename*=iso-8859-1''",
+];
+
 const functions: Record<string, Array<(text: string) => unknown>> = {
 	mimeTypeOf: ['', 'a/'].flatMap((head) => [
 		(text: string) => mimeTypeOf({ 'content-type': head + text }),
 		(text: string) => mimeTypeOf({ 'content-type': `${head}${text};` }),
 	]),
-	dispositionOf: [
-		'',
-		'attachment; ',
-		'attachment; filename=',
-		'attachment; filename="',
-		'a; filename*=',
-		..."attachment; filename*=UTF-8''|attachment; filename*=iso-8859-1''".split('|'),
-	].flatMap((head) => [
+	dispositionOf: HEADS.flatMap((head) => [
 		(text: string) => dispositionOf({ 'content-disposition': head + text }),
 		(text: string) => dispositionOf({ 'content-disposition': `${head}${text}"=a` }),
 	]),
 	safeFileName: ['', 'a', 'a.'].map((head) => (text) => safeFileName(`${head}${text}.pdf`)),
 	judge: [
-		(text) => thrown(() => judge({ statusCode: 400, headers: {}, body: text })),
-		(text) =>
-			thrown(() => judge({ statusCode: 200, headers: {}, body: envelope(`error code:${text}`) })),
-		(text) => thrown(() => judge({ statusCode: 200, headers: {}, body: envelope('E', text) })),
+		(text) => judged(400, text),
+		(text) => judged(200, { status: 'error', errorCode: `error code:${text}` }),
+		(text) => judged(200, { status: 'error', errorCode: 'E', errorMessage: text }),
 	],
 	locateFile: [
 		...['', 'http://', 'A'.repeat(200)].flatMap((head) => [
