@@ -29,7 +29,6 @@ export const updatesScreenshots = process.env.UPDATE_SCREENSHOTS === '1';
 
 let browser: Browser;
 
-/** Paths of Chromium and Chrome in the packages of Debian, Ubuntu and Google. */
 const executables = ['chromium', 'chromium-browser', 'google-chrome'].map(
 	(name) => `/usr/bin/${name}`,
 );
@@ -84,7 +83,6 @@ export async function closeEditor(): Promise<void> {
 export const panel = () => page.getByTestId('ndv');
 export const output = () => page.getByTestId('output-panel');
 
-/** Opens the nodes panel, and the details of the package's node. */
 export async function findNode(): Promise<Locator> {
 	await page.getByTestId('node-creator-plus-button').click();
 	const nodesPanel = page.getByTestId('node-creator');
@@ -93,7 +91,6 @@ export async function findNode(): Promise<Locator> {
 	return nodesPanel;
 }
 
-/** Adds a node by one of its actions or triggers, which opens its panel. */
 export async function addNode(action: string): Promise<void> {
 	await page
 		.getByTestId('node-creator-item-name')
@@ -106,11 +103,6 @@ export async function addNode(action: string): Promise<void> {
 export async function closePanel(): Promise<void> {
 	await page.getByTestId('ndv-close-button').click();
 	await panel().waitFor({ state: 'hidden' });
-}
-
-/** Returns the input of a parameter in an open panel, by the parameter's name. */
-export function parameter(name: string): Locator {
-	return page.getByTestId(`parameter-input-${name}`).locator('input');
 }
 
 /** Returns the input of a field in an open panel or form, by its label. */

@@ -17,7 +17,6 @@ const TEXT = textFrom('the service');
 const PAGE = 'The response is a web page';
 const HOSTED_TEXT = textFrom("the file's host");
 
-/** A whole response, or what is done with the socket. */
 type RawResponse = string | Buffer | ((socket: Socket, request: RawRequest) => void);
 type Headers = Record<string, string>;
 

@@ -13,7 +13,6 @@ const NEVER_SENT = ['listUserId', 'toolDescription'];
 
 const isEntry = (option: object): option is Entry => 'values' in option || 'type' in option;
 
-/** Returns fields at any depth. */
 function allFields(entries: Entry[]): INodeProperties[] {
 	return entries.flatMap((entry) =>
 		'values' in entry

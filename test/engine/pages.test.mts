@@ -203,10 +203,9 @@ const SAME_ID = 'Different records of one page have the same ID';
 const noList = (path: string) => `The response has no list at '${path}'.*Set Items Path`;
 const wrongCursor = { ...cursor, cursorPath: 'meta' };
 
-const shuffled: Service = (query) => ({
-	users: query.page === '1' ? users : users.toReversed(),
-	has_more: true,
-});
+const shuffled: Service = (query) => {
+	return { users: query.page === '1' ? users : users.toReversed(), has_more: true };
+};
 const stuck: Service = (_, request) => ({ items: rows(request * 10, 99), meta: { next: 'c' } });
 const equal: Service = (query) => [{ name: 'Ann' }, { name: query.page }];
 const sameId: Service = () => ['en', 'fr'].map((language) => ({ id: 1, language }));

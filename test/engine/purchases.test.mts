@@ -1,4 +1,3 @@
-import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { processedData } from '../support/deduplication.mts';
 import type { EngineRun } from '../support/engine.mts';
@@ -31,67 +30,49 @@ const upgrade = (items: object[], parameters = {}, rest: Partial<EngineRun> = {}
 const sent = () =>
 	sandbox().requests.map(({ body }) => (JSON.parse(body) as { email: string }).email);
 
-interface Safeguard {
-	items: object[];
-	parameters?: INodeParameters;
-	rest?: () => Partial<EngineRun>;
-	sends: string[];
-	fails?: string[];
-}
-
-const secondItem: Safeguard = {
-	items: [forEmma, forEmmaAgain, { ...forEmma, planId: basic }, forNoah],
-	sends: [EMMA, EMMA, NOAH],
-	fails: ['write.repeated'],
-};
 const customUpgrade = { ...customSend, path: 'plan/upgrade', specifyBody: 'json' };
-const safeguards: Record<string, Safeguard> = {
-	'a second item for the same email and plan is not sent': secondItem,
-	"… nor by n8n's step executor": { ...secondItem, rest: () => ({ byExecute: true }) },
-	'a second item for another account is sent': {
-		items: [SANDBOX_KEYS.live, 'another'].map((key) => ({ ...forEmma, key })),
-		rest: () => ({ credential: { ...credential(), privateKey: '={{ $json.key }}' } }),
-		sends: [EMMA, EMMA],
-		fails: ['service.unauthorized'],
-	},
-	'a second item with another Send Once Key is sent': {
-		items: [forEmma, forEmma],
-		parameters: { sendOnceKey: '={{ $itemIndex }}' },
-		sends: [EMMA, EMMA],
-	},
-	'an upgrade is sent after its preview': {
-		items: [{ ...forEmma, preview: true }, forEmma],
-		parameters: { preview: '={{ $json.preview ?? false }}' },
-		sends: [EMMA],
-	},
-	'an item that could not be sent fails in a preview too': {
-		items: [{ ...forEmma, email: 'nobody' }, { ...forEmma, planId: ' ' }, forNoah, forNoah],
-		parameters: { preview: true },
-		sends: [],
-		fails: ['parameter.notAnEmail', 'parameter.empty', 'write.repeated'],
-	},
-	'previews do not count for Max Upgrades': {
-		items: [{ preview: true, ...forEmma }, { preview: true, ...forNoah }, forNoah],
-		parameters: { preview: '={{ $json.preview ?? false }}', options: { maxUpgrades: 1 } },
-		sends: [NOAH],
-	},
-	'a run with as many items as Max Upgrades sends them': {
-		items: [forEmma, forNoah],
-		parameters: { options: { maxUpgrades: 2 } },
-		sends: [EMMA, NOAH],
-	},
-	'a run with more items than a lower Max Upgrades sends nothing': {
-		items: [forEmma, forNoah],
-		parameters: { options: { maxUpgrades: 1 } },
-		sends: [],
-		fails: ['write.tooMany', 'write.tooMany'],
-	},
-};
+const preview = '={{ $json.preview ?? false }}';
+const previewOf = (item: object) => ({ ...item, preview: true });
+const atMost = (maxUpgrades: number) => ({ parameters: { options: { maxUpgrades } } });
+const four = [forEmma, forEmmaAgain, { ...forEmma, planId: basic }, forNoah];
+const both = [forEmma, forNoah];
+const invalid = [{ ...forEmma, email: 'nobody' }, { ...forEmma, planId: ' ' }, forNoah, forNoah];
+const REPEATED = ['write.repeated'];
+const UNAUTHORIZED = ['service.unauthorized'];
+const INVALID = ['parameter.notAnEmail', 'parameter.empty', 'write.repeated'];
+const TOO_MANY = ['write.tooMany', 'write.tooMany'];
+const accounts = [SANDBOX_KEYS.live, 'another'].map((key) => ({ ...forEmma, key }));
+const byItem = () => ({ credential: { ...credential(), privateKey: '={{ $json.key }}' } });
+const byIndex = { sendOnceKey: '={{ $itemIndex }}' };
+const byExecute = () => ({ byExecute: true });
 
-test.each(Object.entries(safeguards))('%s', async (_, { items, parameters, rest, ...expected }) => {
-	const { failures } = await upgrade(items, parameters, rest?.());
-	expect(sent()).toEqual(expected.sends);
-	expect(failures).toMatchObject((expected.fails ?? []).map((id) => ({ id })));
+type More = { parameters?: object; rest?: () => Partial<EngineRun> };
+test.each<[name: string, items: object[], sends: string[], fails?: string[], more?: More]>([
+	['a second item for an email and a plan is not sent', four, [EMMA, EMMA, NOAH], REPEATED],
+	["… nor by n8n's step executor", four, [EMMA, EMMA, NOAH], REPEATED, { rest: byExecute }],
+	['an item for another account is sent', accounts, [EMMA, EMMA], UNAUTHORIZED, { rest: byItem }],
+	[
+		'an item with another key is sent',
+		[forEmma, forEmma],
+		[EMMA, EMMA],
+		[],
+		{ parameters: byIndex },
+	],
+	['an upgrade is sent after its preview', [previewOf(forEmma), forEmma], [EMMA]],
+	['an item that could not be sent fails in a preview, too', invalid.map(previewOf), [], INVALID],
+	[
+		'previews do not count for Max Upgrades',
+		[...both.map(previewOf), forNoah],
+		[NOAH],
+		[],
+		atMost(1),
+	],
+	['a run with as many items as Max Upgrades sends them', both, [EMMA, NOAH], [], atMost(2)],
+	['a run with more items than Max Upgrades sends nothing', both, [], TOO_MANY, atMost(1)],
+])('%s', async (_, items, sends, fails = [], { parameters, rest } = {}) => {
+	const { failures } = await upgrade(items, { preview, ...parameters }, rest?.());
+	expect(sent()).toEqual(sends);
+	expect(failures).toMatchObject(fails.map((id) => ({ id })));
 });
 
 test('with On Error = Stop, the error of Max Upgrades is that of the node', async () => {
@@ -107,7 +88,7 @@ test('with On Error = Stop, the error of Max Upgrades is that of the node', asyn
 
 test('a preview has the request of its item, which is not sent, and claims no key', async () => {
 	const items = [{ ...forEmma, email: ` ${EMMA} `, aiTokenId: 'ai_1', preview: true }, forNoah];
-	const parameters = { preview: '={{ $json.preview ?? false }}', sendOnceKey: '={{ $itemIndex }}' };
+	const parameters = { preview, ...byIndex };
 	const request = { preview: true, method: 'POST', path: '/plan/upgrade' };
 	const shown = { ...request, body: { ...forEmma, aiTokenId: 'ai_1' } };
 	for (const next of [{ plan_id: pro }, { alreadySent: true }]) {

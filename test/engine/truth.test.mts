@@ -131,10 +131,8 @@ const ADDED = {
 	message: 'm', errors: [], code: 1, success: false, state: 'error', url: 'x', type: 7,
 	meta: { page: 1 }, items: ['a'], results: [{ id: 9 }], details: { data: { id: 9 } },
 };
-const USERS = [
-	{ ...ADDED, id: 1 },
-	{ id: 2, status: 'error' },
-];
+const FAILED = { id: 2, status: 'error' };
+const USERS = [{ ...ADDED, id: 1 }, FAILED];
 const USER = { id: 1, status: 'active', email };
 const PLAN = { status: 'active', plan_id: 'pro', created: 1 };
 

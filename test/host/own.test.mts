@@ -100,7 +100,6 @@ async function download(size: number): Promise<number> {
 	return peak;
 }
 
-/** Runs Resume → Download to its end. */
 async function runDownload(id: string): Promise<Execution> {
 	return await instance.runNode({
 		parameters: { ...parameters, resumeId: byId(id) },

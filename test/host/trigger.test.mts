@@ -13,7 +13,6 @@ let credentials: INodeCredentials;
 useInstance();
 beforeAll(async () => void (credentials = await instance.addCredential()));
 
-/** Activates a workflow of the trigger alone. */
 async function activate(parameters: INodeParameters, own = credentials) {
 	const { id, url } = await instance.activateTrigger(parameters, own);
 	return {

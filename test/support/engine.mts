@@ -17,19 +17,17 @@ import {
 	type EngineResponse,
 	type IConnections,
 	type IDataObject,
-	ICredentialsHelper,
+	type ICredentialsHelper,
 	type ICredentialDataDecryptedObject,
+	type ICredentialType,
 	type IExecuteFunctions,
 	type IHttpRequestOptions,
 	type INode,
 	type INodeExecutionData,
-	type INodeListSearchResult,
 	type INodeParameters,
-	type INodeProperties,
 	type INodeType,
 	type INodeTypes,
 	type ITaskData,
-	type IRequestOptionsSimplified,
 	type IWorkflowExecuteAdditionalData,
 	LoggerProxy,
 	type NodeConnectionType,
@@ -115,7 +113,6 @@ const agent3: INodeType = {
 	},
 };
 
-/** Returns what the agent would tell its model. */
 function toolResult({ data, error }: ITaskData): IDataObject {
 	const items = data?.ai_tool?.flat().map((item) => item!.json) ?? [];
 	return error ? { error: error.message } : { result: JSON.stringify(items) };
@@ -148,66 +145,41 @@ export const nodeTypes: INodeTypes = {
 	getKnownTypes: () => ({}),
 };
 
+type Authenticate = Extract<ICredentialType['authenticate'], Function>;
+
 /** Evaluates and applies the credential as n8n's server does; decryption and storage are left out. */
-export class TestCredentials extends ICredentialsHelper {
+export class TestCredentials implements Partial<ICredentialsHelper> {
 	reads = 0;
 
 	constructor(
 		private readonly data: ICredentialDataDecryptedObject,
 		private readonly failingReads: number[] = [],
-	) {
-		super();
-	}
+	) {}
 
 	getParentTypes = () => [];
 
 	isCredentialUsableByNode = () => true;
 
-	async getDecrypted(
-		...given: Parameters<ICredentialsHelper['getDecrypted']>
-	): Promise<ICredentialDataDecryptedObject> {
+	async getDecrypted(...given: Parameters<ICredentialsHelper['getDecrypted']>) {
 		const [, , , mode, executeData, , values] = given;
 		if (this.failingReads.includes(this.reads++)) throw new Error('The database is away');
 		if (!values) return { ...this.data };
 		const { workflow, node, runExecutionData, runIndex, itemIndex, connectionInputData } = values;
-		return workflow.expression.getParameterValue(
-			this.data as INodeParameters,
-			runExecutionData,
-			runIndex,
-			itemIndex,
-			node.name,
-			connectionInputData,
-			mode,
-			{},
-			executeData,
-		) as unknown as ICredentialDataDecryptedObject;
+		const run = [runExecutionData, runIndex, itemIndex, node.name, connectionInputData] as const;
+		const data = this.data as INodeParameters;
+		const read = workflow.expression.getParameterValue(data, ...run, mode, {}, executeData);
+		return read as unknown as ICredentialDataDecryptedObject;
 	}
 
-	async authenticate(
-		credentials: ICredentialDataDecryptedObject,
-		type: string,
-		options: IHttpRequestOptions | IRequestOptionsSimplified,
-	): Promise<IHttpRequestOptions> {
+	async authenticate(...given: Parameters<ICredentialsHelper['authenticate']>) {
+		const [credentials, type, options] = given;
 		const { authenticate } = loader.getCredential(type).type;
-		if (typeof authenticate !== 'function') throw new Error('A function is expected');
-		return await authenticate(credentials, options as IHttpRequestOptions);
+		return await (authenticate as Authenticate)(credentials, options as IHttpRequestOptions);
 	}
 
 	preAuthentication = async () => undefined;
 
-	getCredentialsProperties(type: string): INodeProperties[] {
-		return loader.getCredential(type).type.properties;
-	}
-
-	runPreAuthentication = this.preAuthentication;
-
-	getCredentials(): never {
-		throw new Error('Not needed by n8n-core');
-	}
-
-	updateCredentials = this.getCredentials;
-
-	updateCredentialsOauthTokenData = this.getCredentials;
+	getCredentialsProperties = (type: string) => loader.getCredential(type).type.properties;
 }
 
 export interface EngineRun {
@@ -225,7 +197,6 @@ export interface EngineRun {
 	credentialHelper?: Partial<TestCredentials>;
 }
 
-/** Runs Source → Resume Management. */
 export async function runNode(options: EngineRun) {
 	const node = underTest(options, 'Resume Management', options.byExecute ? 'Execute' : '');
 	return await runWorkflow(options, [node]);
@@ -255,7 +226,7 @@ export interface ListSearch extends Pick<EngineRun, 'parameters' | 'credential'>
 }
 
 /** Asks for a page of a resource locator's list, as n8n's editor does (n8n/src/services/dynamic-node-parameters.service.ts). */
-export async function searchList(search: ListSearch): Promise<INodeListSearchResult> {
+export async function searchList(search: ListSearch) {
 	const { method, parameters, credential, filter, paginationToken } = search;
 	await loaded;
 	printed.length = 0;
@@ -265,12 +236,7 @@ export async function searchList(search: ListSearch): Promise<INodeListSearchRes
 		credentialsHelper: new TestCredentials(credential),
 		currentNodeParameters: parameters,
 	} as unknown as IWorkflowExecuteAdditionalData;
-	const context = new LoadOptionsContext(
-		workflow,
-		workflow.getNode(node.name)!,
-		additionalData,
-		'',
-	);
+	const context = new LoadOptionsContext(workflow, workflow.nodes[node.name]!, additionalData, '');
 	const { methods } = await loadNodeType('resumeManagement');
 	return await methods!.listSearch![method]!.call(context, filter, paginationToken);
 }
@@ -322,7 +288,6 @@ async function runWorkflow(
 		pairs: outputs.map((output) => output.map(({ pairedItem }) => (pairedItem as Pair)?.item)),
 		/** The errors of the items that have failed, where that does not stop the node. */
 		failures: outputs.flat().flatMap(({ json }) => (json.error ?? []) as IDataObject[]),
-		/** Messages that n8n's editor shows above the output. */
 		hints: hints.map(({ message }) => message),
 		error: error as NodeError | undefined,
 		log: printed.join('\n'),

@@ -6,7 +6,6 @@ import {
 	type ICredentialDataDecryptedObject,
 	type IDataObject,
 	type INodeParameters,
-	type IWebhookData,
 	type IWorkflowExecuteAdditionalData,
 	Workflow,
 } from 'n8n-workflow';
@@ -26,19 +25,21 @@ export async function createTrigger(
 	credential?: ICredentialDataDecryptedObject,
 ) {
 	const nodeType = await loadNodeType('resumeManagementTrigger');
-	const definition = {
+	const type = `${packageName}.resumeManagementTrigger`;
+	const credentials = { resumeManagementApi: { id: '1', name: 'Test' } };
+	const own = {
 		name: 'Trigger',
+		type,
 		typeVersion: 1.1,
 		parameters,
-		type: `${packageName}.resumeManagementTrigger`,
-		...(credential && { credentials: { resumeManagementApi: { id: '1', name: 'Test' } } }),
+		...(credential && { credentials }),
 	};
-	const workflow = new Workflow({ id: 'test', ...chain([definition]), active: true, nodeTypes });
+	const workflow = new Workflow({ id: 'test', ...chain([own]), active: true, nodeTypes });
 	const node = workflow.getNode('Trigger')!;
 	const credentialsHelper = new TestCredentials(credential ?? {});
 	const data = { credentialsHelper, variables: {} } as unknown as IWorkflowExecuteAdditionalData;
 	const [webhookDescription] = nodeType.description.webhooks!;
-	const webhookData = { webhookDescription, workflowExecuteAdditionalData: data };
+	const webhookData = { webhookDescription, workflowExecuteAdditionalData: data } as never;
 
 	return {
 		async activate() {
@@ -60,15 +61,8 @@ export async function createTrigger(
 			};
 			const readRawBody = async () => {};
 			const httpRequest = { headers, params: {}, query, rawBody: body, readRawBody };
-			const context = new WebhookContext(
-				workflow,
-				node,
-				{ ...data, httpRequest, httpResponse } as never,
-				'webhook',
-				webhookData as unknown as IWebhookData,
-				[],
-				null,
-			);
+			const more = { ...data, httpRequest, httpResponse } as never;
+			const context = new WebhookContext(workflow, node, more, 'webhook', webhookData, [], null);
 			Object.assign(context, methods);
 			const result = await nodeType.webhook!.call(context);
 			return {

@@ -47,9 +47,9 @@ const CHANGES: object[] = [
 ];
 /** Bodies that confirm another upgrade, or no token. */
 const OTHERS: Array<[Asked['writing'], object]> = [
-	...['another', false, ''].map((plan): [Asked['writing'], object] => {
-		return ['upgrade', { data: { plan_id: plan } }];
-	}),
+	['upgrade', { data: { plan_id: 'another' } }],
+	['upgrade', { data: { plan_id: false } }],
+	['upgrade', { data: { plan_id: '' } }],
 	['upgrade', { data: [] }],
 	['upgrade', {}],
 	['token', {}],
@@ -123,7 +123,6 @@ const item = fc.record({
 	person: fc.nat(PERSONS - 1),
 	content: fc.constantFrom('pro', 'max'),
 	key: fc.nat(1),
-	/** Makes the item a preview, if the operation has one. */
 	previews: rarely,
 	/** Makes its Simplify an expression that throws. */
 	throws: rarely,

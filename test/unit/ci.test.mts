@@ -9,7 +9,6 @@ interface Job {
 	steps?: Array<{ uses?: string; run?: string }>;
 }
 
-/** Returns the scripts of package.json that a text runs. */
 const scriptsIn = (text: string) =>
 	[...text.replace(/^\s*#.*$/gm, '').matchAll(/\bnpm (?:run ([\w:-]+)|(test)\b)/g)].map(
 		([, script, test]) => script ?? test!,

@@ -113,7 +113,6 @@ const { payloadSizeMax } = new (jest.requireActual<{
 	EndpointsConfig: new () => { payloadSizeMax: number };
 }>('@n8n/config/dist/configs/endpoints.config').EndpointsConfig)();
 
-/** Of the example for new or changed users. */
 const { minutesInterval } = entries.find((entry) => 'minutesInterval' in entry)!;
 
 /** Phrases of the pages with a number of the code, of n8n's code, or measured by hand. */
@@ -151,7 +150,6 @@ const MEASURED = ['docs/scaling.md', 'bench/README.md'];
 const QUANTITY =
 	/\d[\d,.]* ?(?:bytes|characters|digits|levels|values|[kKMG]i?B|ms|s|(?:milli)?seconds?|minutes?|hours?|days?|attempts)\b/g;
 
-/** Returns a page on one line, without the phrases above. */
 const withoutStated = (page: string) =>
 	stated.reduce((text, phrase) => text.replaceAll(phrase, ''), onOneLine(page));
 

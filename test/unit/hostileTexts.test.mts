@@ -50,7 +50,6 @@ const spelled = (index: number) =>
 const judged = (statusCode: number, body: unknown) =>
 	thrown(() => judge({ statusCode, headers: {}, body }));
 
-/** Starts of a Content-Disposition. */
 // prettier-ignore
 const HEADS = [
 	'', 'attachment; ', 'attachment; filename=', 'attachment; filename="', 'a; filename*=',
