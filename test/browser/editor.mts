@@ -1,21 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-	chromium,
-	selectors,
-	type Browser,
-	type Locator,
-	type Page,
-	type PageScreenshotOptions,
-} from 'playwright-core';
+import { chromium, selectors } from 'playwright-core';
+import type { Browser, Locator, Page, PageScreenshotOptions } from 'playwright-core';
 import { projectRoot } from '../../host/paths.mts';
 import { owner } from '../../host/workspace.mts';
-import {
-	addExamples,
-	joinInstance,
-	type Examples,
-	type SharedInstance,
-} from '../host/instance.mts';
+import { addExamples, joinInstance } from '../host/instance.mts';
+import type { Examples, SharedInstance } from '../host/instance.mts';
 
 /** n8n with the examples, and a browser tab that is signed in to it as its owner. */
 export let instance: Examples & SharedInstance;
@@ -29,9 +19,7 @@ export const updatesScreenshots = process.env.UPDATE_SCREENSHOTS === '1';
 
 let browser: Browser;
 
-const executables = ['chromium', 'chromium-browser', 'google-chrome'].map(
-	(name) => `/usr/bin/${name}`,
-);
+const executables = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 async function launchChromium(): Promise<Browser> {
 	const executablePath = process.env.CHROMIUM_PATH ?? executables.find(existsSync);

@@ -21,24 +21,22 @@ function allFields(entries: Entry[]): INodeProperties[] {
 	);
 }
 
-test.each(['resumeManagement', 'resumeManagementTrigger'])(
-	'%s: each field that depends on another one counts if that one is an expression',
-	async (name) => {
-		const { description } = await loadNodeType(name);
-		const dependent = allFields(description.properties).flatMap((field) => {
-			const { show = {}, hide = {} } = field.displayOptions ?? {};
-			const { resource: [resource] = [], operation: [operation] = [] } = show;
-			return Object.keys({ ...show, ...hide })
-				.filter((selector) => !CHOSEN.includes(selector) && !NEVER_SENT.includes(field.name))
-				.map((selector) => ({ field, values: { resource, operation, [selector]: '={{ 1 }}' } }));
-		});
-		expect(dependent.length).toBeGreaterThan(3);
-		for (const { field, values } of dependent) {
-			for (const type of [name, `${name}Tool`]) {
-				const nodeType = { ...description, name: type };
-				const isShown = NodeHelpers.displayParameter(values as never, field, null, nodeType);
-				expect([type, field.name, values, isShown]).toEqual([type, field.name, values, true]);
-			}
+const nodes = ['resumeManagement', 'resumeManagementTrigger'];
+test.each(nodes)('%s: a field that depends on an expression counts', async (name) => {
+	const { description } = await loadNodeType(name);
+	const dependent = allFields(description.properties).flatMap((field) => {
+		const { show = {}, hide = {} } = field.displayOptions ?? {};
+		const { resource: [resource] = [], operation: [operation] = [] } = show;
+		return Object.keys({ ...show, ...hide })
+			.filter((selector) => !CHOSEN.includes(selector) && !NEVER_SENT.includes(field.name))
+			.map((selector) => ({ field, values: { resource, operation, [selector]: '={{ 1 }}' } }));
+	});
+	expect(dependent.length).toBeGreaterThan(3);
+	for (const { field, values } of dependent) {
+		for (const type of [name, `${name}Tool`]) {
+			const nodeType = { ...description, name: type };
+			const isShown = NodeHelpers.displayParameter(values as never, field, null, nodeType);
+			expect([type, field.name, values, isShown]).toEqual([type, field.name, values, true]);
 		}
-	},
-);
+	}
+});

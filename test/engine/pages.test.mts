@@ -114,13 +114,11 @@ test.each([
 	expect(await read()).toMatchObject({ items: body.users, hints: [] });
 });
 
-test.each([undefined, { parameterName: 'page' }])(
-	'an empty list with a next page is not whole (%j)',
-	async (pagination) => {
-		service = () => ({ users: [], next: '/users?page=2' });
+test('an empty list with a next page is not whole', async () => {
+	service = () => ({ users: [], next: '/users?page=2' });
+	for (const pagination of [undefined, { parameterName: 'page' }])
 		expect((await read(pagination)).error).toMatch(/^The list is not complete/);
-	},
-);
+});
 
 test('records that a response repeats come once', async () => {
 	const twice = [{ id: 1, name: 'Ann' }, { id: 1, name: 'Ann' }, { name: 'Bob' }, { name: 'Bob' }];

@@ -36,6 +36,8 @@ const previewOf = (item: object) => ({ ...item, preview: true });
 const atMost = (maxUpgrades: number) => ({ parameters: { options: { maxUpgrades } } });
 const four = [forEmma, forEmmaAgain, { ...forEmma, planId: basic }, forNoah];
 const both = [forEmma, forNoah];
+const twice = [forEmma, forEmma];
+const previewedFirst = [...both.map(previewOf), forNoah];
 const invalid = [{ ...forEmma, email: 'nobody' }, { ...forEmma, planId: ' ' }, forNoah, forNoah];
 const REPEATED = ['write.repeated'];
 const UNAUTHORIZED = ['service.unauthorized'];
@@ -51,22 +53,10 @@ test.each<[name: string, items: object[], sends: string[], fails?: string[], mor
 	['a second item for an email and a plan is not sent', four, [EMMA, EMMA, NOAH], REPEATED],
 	["… nor by n8n's step executor", four, [EMMA, EMMA, NOAH], REPEATED, { rest: byExecute }],
 	['an item for another account is sent', accounts, [EMMA, EMMA], UNAUTHORIZED, { rest: byItem }],
-	[
-		'an item with another key is sent',
-		[forEmma, forEmma],
-		[EMMA, EMMA],
-		[],
-		{ parameters: byIndex },
-	],
+	['an item with another key is sent', twice, [EMMA, EMMA], [], { parameters: byIndex }],
 	['an upgrade is sent after its preview', [previewOf(forEmma), forEmma], [EMMA]],
 	['an item that could not be sent fails in a preview, too', invalid.map(previewOf), [], INVALID],
-	[
-		'previews do not count for Max Upgrades',
-		[...both.map(previewOf), forNoah],
-		[NOAH],
-		[],
-		atMost(1),
-	],
+	['previews do not count for Max Upgrades', previewedFirst, [NOAH], [], atMost(1)],
 	['a run with as many items as Max Upgrades sends them', both, [EMMA, NOAH], [], atMost(2)],
 	['a run with more items than Max Upgrades sends nothing', both, [], TOO_MANY, atMost(1)],
 ])('%s', async (_, items, sends, fails = [], { parameters, rest } = {}) => {
@@ -134,7 +124,7 @@ describe('a Send Once Key', () => {
 
 	test('is not sent again if its outcome is unknown', async () => {
 		sandbox().faults.add({ path: '/plan/upgrade', response: { status: 502 } });
-		const { failures } = await upgrade([forEmma, forEmma], keyed);
+		const { failures } = await upgrade(twice, keyed);
 		const used = { id: 'key.claimed', outcome: 'unknown' };
 		expect(failures).toMatchObject([{ id: 'service.unavailable' }, used]);
 		expect(sent()).toEqual([EMMA]);

@@ -97,13 +97,10 @@ function passedOn(text: string): string {
 }
 
 /** Codes that n8n replaces a whole text for. */
-const NETWORK_CODES = [
-	...Object.keys(constants.errno),
-	'ENOTFOUND',
-	'EAI_AGAIN',
-	'ERRADDRINUSE',
-	'GETADDRINFO',
-].filter((code) => !passedOn(code).includes(code));
+const OTHER_CODES = ['ENOTFOUND', 'EAI_AGAIN', 'ERRADDRINUSE', 'GETADDRINFO'];
+const NETWORK_CODES = [...Object.keys(constants.errno), ...OTHER_CODES].filter(
+	(code) => !passedOn(code).includes(code),
+);
 
 beforeAll(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
 afterAll(() => void jest.restoreAllMocks());

@@ -14,15 +14,8 @@ import { processedData } from '../support/deduplication.mts';
 import { callTool, runNode } from '../support/engine.mts';
 import { shared } from '../support/environment.mts';
 import { bodyField, byEmail, customSend, getToken, upgrade } from '../support/parameters.mts';
-import {
-	type Execution,
-	type Item,
-	PERSONS,
-	refuse,
-	refuseBare,
-	type Script,
-	script,
-} from '../support/writeScripts.mts';
+import { PERSONS, refuse, refuseBare, script } from '../support/writeScripts.mts';
+import type { Execution, Item, Script } from '../support/writeScripts.mts';
 
 /**
  * The promises about writes, as invariants over random scripts, against the service's own count:

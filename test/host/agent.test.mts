@@ -4,12 +4,8 @@ import type { Execution } from '../../host/rest.mts';
 import { start, to } from '../../host/workflow.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { byId, download, upgrade, userGet } from '../support/parameters.mts';
-import {
-	startScriptedModel,
-	type ScriptedModel,
-	type ToolCall,
-	type Turn,
-} from '../support/scriptedModel.mts';
+import { startScriptedModel } from '../support/scriptedModel.mts';
+import type { ScriptedModel, ToolCall, Turn } from '../support/scriptedModel.mts';
 import { actionType, instance, outputOf, useInstance } from './instance.mts';
 
 /** The node as a tool of n8n's AI Agent, with a chat model that makes the calls of a test. */

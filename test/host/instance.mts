@@ -116,10 +116,7 @@ export async function addExamples({ api, sandbox }: SharedInstance | OwnInstance
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	const examples = await prepareWorkspace(api, access, tested === '1' ? chooseTables : undefined);
 	expect(await connectExamples(api, webhooks, webhookSecret, examples)).toEqual([]);
-	return {
-		examples,
-		exampleId: (file: string) => examples.find((one) => one.file === file)!.id,
-	};
+	return { examples, exampleId: (file: string) => examples.find((one) => one.file === file)!.id };
 }
 
 /** Chooses the Data Tables by ID, as the notes of the examples ask users of n8n 1, whose node finds none by name. */

@@ -6,13 +6,8 @@ import { stat } from 'node:fs/promises';
 import { memory, resetPeak } from '../../bench/memory.mts';
 import type { Execution } from '../../host/rest.mts';
 import { byId, download as parameters } from '../support/parameters.mts';
-import {
-	outputOf,
-	startInstance,
-	startMilliseconds,
-	tested,
-	type OwnInstance,
-} from './instance.mts';
+import { outputOf, startInstance, startMilliseconds, tested } from './instance.mts';
+import type { OwnInstance } from './instance.mts';
 
 /** Tests that measure n8n or need other settings of n8n. */
 

@@ -3,14 +3,8 @@ import type { Execution } from '../../host/rest.mts';
 import { scoreResume } from '../../sandbox/score.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { Store, type Resume } from '../../sandbox/store.mts';
-import {
-	addExamples,
-	startInstance,
-	startMilliseconds,
-	success,
-	tested,
-	type OwnInstance,
-} from './instance.mts';
+import { addExamples, startInstance, startMilliseconds, success, tested } from './instance.mts';
+import type { OwnInstance } from './instance.mts';
 
 /** Both syncs in a real n8n, with failures, kills and changes of the service's data. They share a Data Table. */
 

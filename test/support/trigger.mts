@@ -26,14 +26,8 @@ export async function createTrigger(
 ) {
 	const nodeType = await loadNodeType('resumeManagementTrigger');
 	const type = `${packageName}.resumeManagementTrigger`;
-	const credentials = { resumeManagementApi: { id: '1', name: 'Test' } };
-	const own = {
-		name: 'Trigger',
-		type,
-		typeVersion: 1.1,
-		parameters,
-		...(credential && { credentials }),
-	};
+	const access = credential && { credentials: { resumeManagementApi: { id: '1', name: 'Test' } } };
+	const own = { name: 'Trigger', type, typeVersion: 1.1, parameters, ...access };
 	const workflow = new Workflow({ id: 'test', ...chain([own]), active: true, nodeTypes });
 	const node = workflow.getNode('Trigger')!;
 	const credentialsHelper = new TestCredentials(credential ?? {});

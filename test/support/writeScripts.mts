@@ -1,14 +1,8 @@
 /** Random scripts for writes: executions of one workflow, and what the service and the network do meanwhile. */
 import fc from 'fast-check';
 import { type Drawn, weighted } from './arbitraries.mts';
-import {
-	type Asked,
-	confirmation,
-	type ConnectionFault,
-	CONFIRMS,
-	garbage,
-	type Reaction,
-} from './countingService.mts';
+import { confirmation, CONFIRMS, garbage } from './countingService.mts';
+import type { Asked, ConnectionFault, Reaction } from './countingService.mts';
 import { http, json } from './rawServer.mts';
 
 export const PERSONS = 5;

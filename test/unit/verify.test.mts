@@ -1,9 +1,5 @@
-import {
-	type Delivery,
-	rejection,
-	signedId,
-	type Verification,
-} from '../../nodes/ResumeManagementTrigger/verify.ts';
+import { rejection, signedId } from '../../nodes/ResumeManagementTrigger/verify.ts';
+import type { Delivery, Verification } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { settingsOf, sign, ways } from '../support/proofs.mts';
 
 const NOW = 1_795_219_200;
