@@ -90,11 +90,8 @@ const WRITINGS: Record<Asked['writing'], (from: From) => INodeParameters> = {
 };
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
-
 const isTool = ({ entry }: Execution) => entry.startsWith('tool');
-
 const isPreview = ({ writing }: Execution, { previews }: Item) => writing === 'upgrade' && previews;
-
 const isKeyed = ({ keyed, writing }: Execution) => keyed && writing !== 'token';
 
 /** A cancelled execution may leave a request behind, to which the service responds during the next one. */

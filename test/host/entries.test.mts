@@ -37,7 +37,6 @@ async function create(given: string[], nodes: NodeDefinition[], connections = {}
 
 const run = async (id: string) =>
 	await instance.api.waitForExecution(await instance.api.runWorkflow(id, 'Start'));
-
 const billed = (...given: string[]) => given.map((email) => instance.billed(email));
 
 /** Returns the emails of the upgrades that the service received since the last call. */

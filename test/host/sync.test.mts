@@ -29,15 +29,10 @@ beforeEach(() => instance.sandbox.faults.clear());
 
 const start = async (which: Sync) =>
 	await instance.api.runWorkflow(exampleId(which), 'Every night');
-
 const end = async (run: string) => await instance.api.waitForExecution(run, 110_000);
-
 const sync = async (which: Sync) => await end(await start(which));
-
 const reportOf = ({ data }: Execution) => data.resultData.error?.message ?? '';
-
 const rows = async () => await instance.readTable('Synced resumes');
-
 const resumeIds = async () => (await rows()).map(({ resumeId }) => String(resumeId)).sort();
 
 /** Expects one row for each resume that the service has. */

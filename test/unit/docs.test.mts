@@ -198,6 +198,21 @@ it('docs/lists-and-files.md has the names that the nodes look for', () => {
 	expect(lists.filter((name) => !found.includes(name))).toEqual([]);
 });
 
-it('the README links to the answers to the questions of a partner', () => {
-	expect(all(read('README.md'), /\?\]\((docs\/[^)#]+#[^)]+)\)/g).length).toBeGreaterThan(9);
+/** Questions of a partner, by the section that answers them and a part of the answer. */
+it.each([
+	['reliability.md#was-it-billed', 'error.outcome'],
+	['reliability.md#send-once-key', 'Leave it empty'],
+	['reliability.md#assumptions', 'HTTP 200, 401 and 500 only'],
+	['lists-and-files.md#an-incomplete-list', 'list.incomplete'],
+	['events.md#which-events-start-the-workflow', 'Resume Section Saved'],
+	['agents.md#keep-an-agent-from-spending', 'Add human review'],
+	['scaling.md#20000-users-every-hour', 'batches'],
+	['installation.md#change-the-private-key', 'in the same credential'],
+	['installation.md#versions', 'go back'],
+	['installation.md#n8n-cloud', 'Not yet'],
+])('the README links to the answer in %s', (link, answer) => {
+	const [page, anchor] = link.split('#');
+	expect(read('README.md')).toContain(`?](docs/${link})`);
+	const sections = read(`docs/${page}`).split(/^(?=##+ )/m);
+	expect(sections[anchors(`docs/${page}`).indexOf(anchor!)]).toContain(answer);
 });
