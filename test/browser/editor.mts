@@ -1,21 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-	chromium,
-	selectors,
-	type Browser,
-	type Locator,
-	type Page,
-	type PageScreenshotOptions,
-} from 'playwright-core';
+import { chromium, selectors } from 'playwright-core';
+import type { Browser, Locator, Page, PageScreenshotOptions } from 'playwright-core';
 import { projectRoot } from '../../host/paths.mts';
 import { owner } from '../../host/workspace.mts';
-import {
-	addExamples,
-	joinInstance,
-	type Examples,
-	type SharedInstance,
-} from '../host/instance.mts';
+import { addExamples, joinInstance } from '../host/instance.mts';
+import type { Examples, SharedInstance } from '../host/instance.mts';
 
 /** n8n with the examples, and a browser tab that is signed in to it as its owner. */
 export let instance: Examples & SharedInstance;
@@ -29,10 +19,7 @@ export const updatesScreenshots = process.env.UPDATE_SCREENSHOTS === '1';
 
 let browser: Browser;
 
-/** Paths of Chromium and Chrome in the packages of Debian, Ubuntu and Google. */
-const executables = ['chromium', 'chromium-browser', 'google-chrome'].map(
-	(name) => `/usr/bin/${name}`,
-);
+const executables = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 async function launchChromium(): Promise<Browser> {
 	const executablePath = process.env.CHROMIUM_PATH ?? executables.find(existsSync);
@@ -84,7 +71,6 @@ export async function closeEditor(): Promise<void> {
 export const panel = () => page.getByTestId('ndv');
 export const output = () => page.getByTestId('output-panel');
 
-/** Opens the nodes panel, and the details of the package's node. */
 export async function findNode(): Promise<Locator> {
 	await page.getByTestId('node-creator-plus-button').click();
 	const nodesPanel = page.getByTestId('node-creator');
@@ -93,7 +79,6 @@ export async function findNode(): Promise<Locator> {
 	return nodesPanel;
 }
 
-/** Adds a node by one of its actions or triggers, which opens its panel. */
 export async function addNode(action: string): Promise<void> {
 	await page
 		.getByTestId('node-creator-item-name')
@@ -106,11 +91,6 @@ export async function addNode(action: string): Promise<void> {
 export async function closePanel(): Promise<void> {
 	await page.getByTestId('ndv-close-button').click();
 	await panel().waitFor({ state: 'hidden' });
-}
-
-/** Returns the input of a parameter in an open panel, by the parameter's name. */
-export function parameter(name: string): Locator {
-	return page.getByTestId(`parameter-input-${name}`).locator('input');
 }
 
 /** Returns the input of a field in an open panel or form, by its label. */

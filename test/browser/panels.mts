@@ -3,16 +3,15 @@ import {
 	addNode,
 	change,
 	closePanel,
+	field,
 	findNode,
 	instance,
 	output,
 	page,
 	panel,
-	parameter,
 	renewScreenshot,
 } from './editor.mts';
 
-/** Adds the action node from n8n's folded list of its actions. */
 async function addAction(action: string): Promise<void> {
 	const details = await findNode();
 	await details.getByTestId('node-creator-category-item').filter({ hasText: 'Actions' }).click();
@@ -55,8 +54,8 @@ describe("the node's panel", () => {
 
 	it('shows the output of an upgrade before it runs, and why it failed', async () => {
 		await addAction('Upgrade a plan (bills)');
-		await parameter('email').fill('sophia.keller@example.com');
-		await parameter('planId').fill(SANDBOX_PLANS.failingPayment);
+		await field('Email').fill('sophia.keller@example.com');
+		await field('Plan ID').fill(SANDBOX_PLANS.failingPayment);
 		await closePanel();
 		await findNode();
 		await addNode('Get a user token');
@@ -75,7 +74,7 @@ describe("the node's panel", () => {
 
 	it('sends a custom request', async () => {
 		await addAction('Get with a custom request');
-		await parameter('path').fill('/user/user-002');
+		await field('Path').fill('/user/user-002');
 		await execute();
 		await output().getByTestId('radio-button-json').click();
 		await output().getByText('"user-002"').waitFor();

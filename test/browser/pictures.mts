@@ -7,10 +7,8 @@ const withPictures = updatesScreenshots ? it : it.skip;
 /** The size of a picture in CSS pixels, about as wide as GitHub shows the README. */
 const size = { width: 1_120, height: 920 };
 
-/** The parts of n8n's editor around the canvas. */
 const frame = { left: 42, top: 65, bottom: 37 };
 
-/** The buttons that n8n lays over the canvas. */
 const buttons = `
 	[data-test-id="canvas-controls"], .vue-flow__panel, .vue-flow__minimap,
 	[data-test-id="node-creator-plus-button"], [data-test-id="execute-workflow-button"],

@@ -92,10 +92,8 @@ test.each<[what: string, body: object, option: string]>([
 	expect(sent()).toEqual([LIST]);
 });
 
-const options = {
-	usersPath: 'data.people',
-	usersPagination: { pagination: { parameterName: 'p' } },
-};
+const pagination = { parameterName: 'p' };
+const options = { usersPath: 'data.people', usersPagination: { pagination } };
 
 test('the list is read page by page with Users Pagination, if an item names a user by email', async () => {
 	const users = Array.from({ length: 25 }, (_, id) => ({ id, email: `user-${id}@example.com` }));

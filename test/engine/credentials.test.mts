@@ -1,4 +1,4 @@
-import type { ICredentialDataDecryptedObject, INodeParameters } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { TestCredentials } from '../support/engine.mts';
 import { planUpgrade, upgrade, userGet } from '../support/parameters.mts';
 import { useRawService } from '../support/service.mts';
@@ -45,11 +45,8 @@ test.each<[string, data: object, reads: number, keys: string[], helper?: Helper]
 	['two evaluations', {}, 4, ['private-key'], makesTwoCalls],
 	['no evaluation', {}, 4, ['private-key'], makesNoCall],
 ])('a credential with %s', async (_, data, reads, keys, helper = undefined) => {
-	const options: Array<[INodeParameters, 'stopWorkflow' | 'continueErrorOutput']> = [
-		[userGet('={{ $json.id }}'), 'continueErrorOutput'],
-		[planUpgrade, 'stopWorkflow'],
-	];
-	for (const [parameters, onError] of options) {
+	for (const parameters of [userGet('={{ $json.id }}'), planUpgrade]) {
+		const onError = parameters === planUpgrade ? 'stopWorkflow' : 'continueErrorOutput';
 		requests.length = 0;
 		const { error, credentialReads } = await run(parameters, {
 			credential: { ...plain(), ...data } as ICredentialDataDecryptedObject,
@@ -80,7 +77,7 @@ test.each(PASTED)('the pasted key %j is sent as private-key, and hidden', async 
 	expect(items).toMatchObject([{ echo: '[hidden]' }]);
 });
 
-const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', 'two words', 'key\nX-Other: 1'];
+const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', 'two words', 'key\nX-Other: 1', 'schlüssel'];
 test.each(UNUSABLE)('nothing is sent with the key %j, and each item fails', async (privateKey) => {
 	const { failures } = await run(userGet('1'), {
 		credential: { ...credential(), privateKey },

@@ -33,6 +33,7 @@ const GARBLED = 'The response from the service could not be read';
 const NO_TLS = 'No secure connection to the service could be made';
 const TOO_MANY = 'The service received too many requests';
 const AWAY = 'The service is not available';
+const STRIPE = 'The service reported: stripe error';
 
 const always = (response: string) => () => response;
 const reset: Respond = (_, socket) => void socket.resetAndDestroy();
@@ -79,6 +80,7 @@ const inGzip = changed('Connection', 'Content-Encoding: gzip\r\nConnection');
 const noContent = always('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n');
 const elsewhere = always(http(302, { Location: 'http://127.0.0.1:1/elsewhere' }));
 const unavailable = always(http(503, {}));
+const onHold = always(json({ status: 'error', errorCode: 'plan-upgrade-1' }, 429));
 
 const faults: Array<[name: string, Outcomes, Respond]> = [
 	['reset before the response', transient(LOST), reset],
@@ -94,8 +96,10 @@ const faults: Array<[name: string, Outcomes, Respond]> = [
 	['103, then 200', all(1, 'success'), changed(/^/, 'HTTP/1.1 103 Early Hints\r\n\r\n')],
 	['204', UNEXPECTED, noContent],
 	['302 to another host', ELSEWHERE, elsewhere],
+	['404', all(1, 'The service has nothing at this address'), always(http(404, {}))],
 	['499', odd('The service rejected the request'), always(http(499, {}))],
 	['429', all(3, TOO_MANY), always(http(429, {}))],
+	['429 that puts a write on hold', { ...all(3, STRIPE), write: [1, STRIPE] }, onHold],
 	['429 with Retry-After, then a success', all(2, 'success'), once(later(PAUSE))],
 	['429 with a date, then a success', all(2, 'success'), once(always(http(429, DATES)))],
 	['429 with Retry-After beyond all timeouts', all(1, TOO_MANY), later('86400')],

@@ -61,15 +61,13 @@ const success = (data: unknown) => ({ status: 'success', data });
 const withFields = (fieldsToReturn: string, more: INodeParameters = {}) =>
 	service.run({ ...userGet('1'), ...more, options: { fieldsToReturn } });
 
+const ANN = { id: 7, name: 'Ann' };
 test.each<[more: object, data: object, expected: object]>([
 	[{ trace: 't' }, { id: 7 }, { trace: 't', id: 7 }],
+	[{ status: 'active', id: 7 }, { n: 1 }, { status: 'active', id: 7, data: { n: 1 } }],
 	[{ id: 'r-1', envelope: 'E' }, { id: 7 }, { id: 'r-1', envelope: 'E', data: { id: 7 } }],
 	[{ id: 'r-1', trace: 't' }, { id: 7 }, { id: 7, trace: 't', envelope: { id: 'r-1' } }],
-	[
-		{ id: 7, name: null },
-		{ id: 7, name: 'Ann' },
-		{ id: 7, name: 'Ann' },
-	],
+	[{ id: 7, name: null }, ANN, ANN],
 	[{ token: 'abc' }, { token: null, constructor: null }, { token: 'abc', constructor: null }],
 ])('%j beside the data %j is not lost', async (more, data, expected) => {
 	response = { status: 'success', ...more, data };

@@ -144,7 +144,6 @@ const { requests, run } = useRawService(({ path }) =>
 	respond(new URL(path, 'http://service').searchParams, requests.length),
 );
 
-/** Reads the list of a service, and compares what comes out with the service's own records. */
 async function read(one: Service, by: Settings) {
 	requests.length = 0;
 	respond = (query, count) => bodyFor(one, query, count);

@@ -19,16 +19,14 @@ afterEach(() => {
 	delete shared.process.env.HTTP_PROXY;
 });
 
+const byItem = "={{ $json.bad ? $('No node').first() : $json.proxy }}";
 const run = (
 	items: object[],
 	parameters = { ...userGet('1'), options: { retries: 0 } },
 	baseUrl = service.credential().baseUrl,
 ) =>
 	service.run(
-		{
-			...parameters,
-			requestOptions: { proxy: "={{ $json.bad ? $('No node').first() : $json.proxy }}" },
-		},
+		{ ...parameters, requestOptions: { proxy: byItem } },
 		{
 			items: items.map((item, index) => ({ email: `${index}@x`, planId: 'pro', ...item })),
 			credential: { baseUrl, privateKey: 'private-key' },

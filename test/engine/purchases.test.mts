@@ -1,4 +1,3 @@
-import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { processedData } from '../support/deduplication.mts';
 import type { EngineRun } from '../support/engine.mts';
@@ -31,67 +30,45 @@ const upgrade = (items: object[], parameters = {}, rest: Partial<EngineRun> = {}
 const sent = () =>
 	sandbox().requests.map(({ body }) => (JSON.parse(body) as { email: string }).email);
 
-interface Safeguard {
-	items: object[];
-	parameters?: INodeParameters;
-	rest?: () => Partial<EngineRun>;
-	sends: string[];
-	fails?: string[];
-}
-
-const secondItem: Safeguard = {
-	items: [forEmma, forEmmaAgain, { ...forEmma, planId: basic }, forNoah],
-	sends: [EMMA, EMMA, NOAH],
-	fails: ['write.repeated'],
-};
 const customUpgrade = { ...customSend, path: 'plan/upgrade', specifyBody: 'json' };
-const safeguards: Record<string, Safeguard> = {
-	'a second item for the same email and plan is not sent': secondItem,
-	"… nor by n8n's step executor": { ...secondItem, rest: () => ({ byExecute: true }) },
-	'a second item is not sent for another account either': {
-		items: [SANDBOX_KEYS.live, 'another'].map((key) => ({ ...forEmma, key })),
-		rest: () => ({ credential: { ...credential(), privateKey: '={{ $json.key }}' } }),
-		sends: [EMMA],
-		fails: ['write.repeated'],
-	},
-	'a second item with another Send Once Key is sent': {
-		items: [forEmma, forEmma],
-		parameters: { sendOnceKey: '={{ $itemIndex }}' },
-		sends: [EMMA, EMMA],
-	},
-	'an upgrade is sent after its preview': {
-		items: [{ ...forEmma, preview: true }, forEmma],
-		parameters: { preview: '={{ $json.preview ?? false }}' },
-		sends: [EMMA],
-	},
-	'an item that could not be sent fails in a preview too': {
-		items: [{ ...forEmma, email: 'nobody' }, { ...forEmma, planId: ' ' }, forNoah, forNoah],
-		parameters: { preview: true },
-		sends: [],
-		fails: ['parameter.notAnEmail', 'parameter.empty', 'write.repeated'],
-	},
-	'previews do not count for Max Upgrades': {
-		items: [{ preview: true, ...forEmma }, { preview: true, ...forNoah }, forNoah],
-		parameters: { preview: '={{ $json.preview ?? false }}', options: { maxUpgrades: 1 } },
-		sends: [NOAH],
-	},
-	'a run with as many items as Max Upgrades sends them': {
-		items: [forEmma, forNoah],
-		parameters: { options: { maxUpgrades: 2 } },
-		sends: [EMMA, NOAH],
-	},
-	'a run with more items than a lower Max Upgrades sends nothing': {
-		items: [forEmma, forNoah],
-		parameters: { options: { maxUpgrades: 1 } },
-		sends: [],
-		fails: ['write.tooMany', 'write.tooMany'],
-	},
-};
+const preview = '={{ $json.preview ?? false }}';
+const previewOf = (item: object) => ({ ...item, preview: true });
+const atMost = (maxUpgrades: number) => ({ parameters: { options: { maxUpgrades } } });
+const four = [forEmma, forEmmaAgain, { ...forEmma, planId: basic }, forNoah];
+const both = [forEmma, forNoah];
+const twice = [forEmma, forEmma];
+const previewedFirst = [...both.map(previewOf), forNoah];
+const invalid = [{ ...forEmma, email: 'nobody' }, { ...forEmma, planId: ' ' }, forNoah, forNoah];
+const REPEATED = ['write.repeated'];
+const INVALID = ['parameter.notAnEmail', 'parameter.empty', 'write.repeated'];
+const TOO_MANY = ['write.tooMany', 'write.tooMany'];
+const accounts = [SANDBOX_KEYS.live, 'another'].map((key) => ({ ...forEmma, key }));
+const byItem = () => ({ credential: { ...credential(), privateKey: '={{ $json.key }}' } });
+const byIndex = { sendOnceKey: '={{ $itemIndex }}' };
+const byExecute = () => ({ byExecute: true });
 
-test.each(Object.entries(safeguards))('%s', async (_, { items, parameters, rest, ...expected }) => {
-	const { failures } = await upgrade(items, parameters, rest?.());
-	expect(sent()).toEqual(expected.sends);
-	expect(failures).toMatchObject((expected.fails ?? []).map((id) => ({ id })));
+type More = { parameters?: object; rest?: () => Partial<EngineRun> };
+test.each<[name: string, items: object[], sends: string[], fails?: string[], more?: More]>([
+	['a second item for an email and a plan is not sent', four, [EMMA, EMMA, NOAH], REPEATED],
+	["… nor by n8n's step executor", four, [EMMA, EMMA, NOAH], REPEATED, { rest: byExecute }],
+	['… nor with another private key', accounts, [EMMA], REPEATED, { rest: byItem }],
+	['an item with another key is sent', twice, [EMMA, EMMA], [], { parameters: byIndex }],
+	['an upgrade is sent after its preview', [previewOf(forEmma), forEmma], [EMMA]],
+	['an item that could not be sent fails in a preview, too', invalid.map(previewOf), [], INVALID],
+	['previews do not count for Max Upgrades', previewedFirst, [NOAH], [], atMost(1)],
+	['a run with as many items as Max Upgrades sends them', both, [EMMA, NOAH], [], atMost(2)],
+	['a run with more items than Max Upgrades sends nothing', both, [], TOO_MANY, atMost(1)],
+])('%s', async (_, items, sends, fails = [], { parameters, rest } = {}) => {
+	const { failures } = await upgrade(items, { preview, ...parameters }, rest?.());
+	expect(sent()).toEqual(sends);
+	expect(failures).toMatchObject(fails.map((id) => ({ id })));
+});
+
+test('a purchase is made once in a run, though the credential can not be read at first', async () => {
+	const node = { ...CONTINUES, retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+	const items = [{ ...forEmma, email: 'nobody' }, forEmma, forEmma];
+	await upgrade(items, {}, { node, failingCredentialReads: [0, 1] });
+	expect(sent()).toEqual([EMMA]);
 });
 
 test('with On Error = Stop, the error of Max Upgrades is that of the node', async () => {
@@ -107,7 +84,7 @@ test('with On Error = Stop, the error of Max Upgrades is that of the node', asyn
 
 test('a preview has the request of its item, which is not sent, and claims no key', async () => {
 	const items = [{ ...forEmma, email: ` ${EMMA} `, aiTokenId: 'ai_1', preview: true }, forNoah];
-	const parameters = { preview: '={{ $json.preview ?? false }}', sendOnceKey: '={{ $itemIndex }}' };
+	const parameters = { preview, ...byIndex };
 	const request = { preview: true, method: 'POST', path: '/plan/upgrade' };
 	const shown = { ...request, body: { ...forEmma, aiTokenId: 'ai_1' } };
 	for (const next of [{ plan_id: pro }, { alreadySent: true }]) {
@@ -134,19 +111,17 @@ describe('a Send Once Key', () => {
 		credential: { ...credential(), privateKey: 'another-private-key' },
 		node: { ...CONTINUES, credentials: { resumeManagementApi: { id, name: 'Test' } } },
 	});
+	const ALREADY_SENT = { items: [{ alreadySent: true }] };
+	const CLAIMED = { failures: [{ id: 'key.claimed' }] };
 	const byExpression = () => ({
 		credential: { ...credential(), privateKey: '={{ $json.other + "-by-item" }}' },
 	});
 
 	test.each<[account: string, rest: () => Partial<EngineRun>, expected: object]>([
-		['the credential with a new private key', () => rotated(), { items: [{ alreadySent: true }] }],
-		[
-			'one failed read of it',
-			() => ({ failingCredentialReads: [0] }),
-			{ items: [{ alreadySent: true }] },
-		],
-		['another credential', () => rotated('2'), { failures: [{ id: 'key.claimed' }] }],
-		['another key by expression', byExpression, { failures: [{ id: 'key.claimed' }] }],
+		['the credential with a new private key', () => rotated(), ALREADY_SENT],
+		['one failed read of it', () => ({ failingCredentialReads: [0] }), ALREADY_SENT],
+		['another credential', () => rotated('2'), CLAIMED],
+		['another key by expression', byExpression, CLAIMED],
 	])('that succeeded is not sent again for %s', async (_, rest, expected) => {
 		await upgrade([forEmma], keyed);
 		expect(await upgrade([{ ...forEmma, other: 'key' }], keyed, rest())).toMatchObject(expected);
@@ -155,13 +130,8 @@ describe('a Send Once Key', () => {
 
 	test('is not sent again if its outcome is unknown', async () => {
 		sandbox().faults.add({ path: '/plan/upgrade', response: { status: 502 } });
-		const { failures } = await upgrade([forEmma, forEmma], keyed);
-		const used = {
-			outcome: 'unknown',
-			message: 'This Send Once Key was used before, so nothing was sent now',
-			description:
-				"Find out what became of the first request with this key: it may be under way, carried out or on hold, or may be another request. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
-		};
+		const { failures } = await upgrade(twice, keyed);
+		const used = { id: 'key.claimed', outcome: 'unknown' };
 		expect(failures).toMatchObject([{ id: 'service.unavailable' }, used]);
 		expect(sent()).toEqual([EMMA]);
 	});

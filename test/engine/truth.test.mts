@@ -47,32 +47,30 @@ const operations = offered().flatMap(({ parameters }) =>
 	'userId' in parameters ? [parameters, { ...parameters, userId: byEmail(email) }] : [parameters],
 );
 
-test.each(Object.keys(PLACES))(
-	'the key in %s is not in an item, an error or the log',
-	async (place) => {
-		const content = PLACES[place]!(`before ${all} after`);
-		const body = typeof content === 'string' ? content : JSON.stringify(content);
-		const echo: Record<string, string> = { 'X-Echo': all, Location: `/v1/${all}` };
-		const headers = place === 'a header' ? echo : {};
-		const responses: unknown[] = [200, 302, 404].map((status) =>
-			http(status, headers, escaped(body)),
-		);
-		responses.push(http(200, headers, body), file(`filename*=UTF-8''${encodeURIComponent(all)}`));
-		for (const parameters of operations) {
-			for (const [index, given] of responses.entries()) {
-				response = given;
-				const onError = index % 2 ? 'stopWorkflow' : 'continueRegularOutput';
-				const seen = await recorded(parameters, {}, onError);
-				for (const [spelling, spell] of Object.entries(SPELLINGS)) {
-					const needle = spell(KEY).slice(0, spelling.startsWith('base64') ? -6 : undefined);
-					const found = seen.includes(needle) || seen.includes(JSON.stringify(needle).slice(1, -1));
-					expect([spelling, found]).toEqual([spelling, false]);
-				}
+jest.setTimeout(60_000);
+
+test.each(Object.keys(PLACES))('the key in %s is in no item, error or log', async (place) => {
+	const content = PLACES[place]!(`before ${all} after`);
+	const body = typeof content === 'string' ? content : JSON.stringify(content);
+	const echo: Record<string, string> = { 'X-Echo': all, Location: `/v1/${all}` };
+	const headers = place === 'a header' ? echo : {};
+	const responses: unknown[] = [200, 302, 404].map((status) =>
+		http(status, headers, escaped(body)),
+	);
+	responses.push(http(200, headers, body), file(`filename*=UTF-8''${encodeURIComponent(all)}`));
+	for (const parameters of operations) {
+		for (const [index, given] of responses.entries()) {
+			response = given;
+			const onError = index % 2 ? 'stopWorkflow' : 'continueRegularOutput';
+			const seen = await recorded(parameters, {}, onError);
+			for (const [spelling, spell] of Object.entries(SPELLINGS)) {
+				const needle = spell(KEY).slice(0, spelling.startsWith('base64') ? -6 : undefined);
+				const found = seen.includes(needle) || seen.includes(JSON.stringify(needle).slice(1, -1));
+				expect([spelling, found]).toEqual([spelling, false]);
 			}
 		}
-	},
-	60_000,
-);
+	}
+});
 
 const privateKey = 'sk_live_0123456789abcdef';
 const cutAt = (length: number) => 'x'.repeat(length - privateKey.length + 1) + privateKey;
@@ -91,26 +89,15 @@ test.each<[string, INodeParameters, given: unknown, own?: object]>([
 	['a file name that is cut', download, file(`filename="${cutAt(255)}"`)],
 	['a file name without its colons', download, file(`filename="${[...privateKey].join(':')}"`)],
 	['an older secret without its blanks', userGet('1'), success({ echo: privateKey }), older],
+	['a key that is not sent', userGet('1'), '', { privateKey: `${privateKey}é` }],
 	['the type of a file', download, file('', `application/${upperCase}`), { privateKey: upperCase }],
 ])('%s does not show a part of the key', async (_, parameters, given, own = { privateKey }) => {
 	response = given;
 	expect(await recorded(parameters, own)).not.toContain(privateKey.slice(0, -3));
 });
 
-test('a key that is not sent is not shown', async () => {
-	const seen = await recorded(userGet('1'), { privateKey: `${KEY}é` });
-	expect(seen).toContain("The credential's Private Key can't be used");
-	expect(seen).not.toContain('Zq/9');
-});
-
 const cursor = { mode: 'cursor', parameterName: 'after', cursorPath: 'data.next' };
 const byCursor = { ...getUsers, options: { pagination: { pagination: cursor } } };
-
-test('a cursor that holds a secret is not followed', async () => {
-	response = success({ users: [{ id: 1 }], next: `cursor-${KEY}` });
-	const { error } = await run(byCursor);
-	expect(error?.message).toBe("The response has no cursor at 'data.next'");
-});
 
 test('numbers that JavaScript would round keep their digits, in items and as a cursor', async () => {
 	const data = '{"users":[{"a":-9007199254740993,"b":1.50,"c":1e400}],"next":12345678901234567891}';
@@ -142,10 +129,8 @@ const ADDED = {
 	message: 'm', errors: [], code: 1, success: false, state: 'error', url: 'x', type: 7,
 	meta: { page: 1 }, items: ['a'], results: [{ id: 9 }], details: { data: { id: 9 } },
 };
-const USERS = [
-	{ ...ADDED, id: 1 },
-	{ id: 2, status: 'error' },
-];
+const FAILED = { id: 2, status: 'error' };
+const USERS = [{ ...ADDED, id: 1 }, FAILED];
 const USER = { id: 1, status: 'active', email };
 const PLAN = { status: 'active', plan_id: 'pro', created: 1 };
 
@@ -157,10 +142,4 @@ test.each<[string, INodeParameters, body: object, items: object[]]>([
 ])('properties that the service adds to a %s are items', async (_, parameters, body, items) => {
 	response = { ...ADDED, status: 'success', ...body };
 	expect((await run(parameters)).items).toStrictEqual(items);
-});
-
-test("a record's own status and data stay in the item", async () => {
-	const record = { status: 'active', data: { n: 1 }, id: 7, novel: { a: [1] } };
-	response = record;
-	expect((await run(userGet('1'))).items).toEqual([record]);
 });

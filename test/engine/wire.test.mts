@@ -77,24 +77,21 @@ test(`${registry} has the operations in alphabetical order`, () => {
 	expect(names).toEqual(names.toSorted());
 });
 
-test.each(rows)(
-	'%s is sent by %s with %j',
-	async (expected, name, parameters, body = undefined) => {
-		const [resource, operation] = name.split('.') as [string, string];
-		await run(
-			{ resource, operation, ...parameters },
-			{ credential: { ...credential(), baseUrl: `${credential().baseUrl}//` } },
-		);
-		const { requests } = sandbox();
-		expect(requests).toHaveLength(1);
-		const [request] = requests as [RecordedRequest];
-		expect(`${request.method} ${request.url}`).toBe(expected);
-		const entry = documented.find(({ operationId }) => operationId === name);
-		if (entry) expect(judgeRequest(entry, request)).toBe('');
-		expect(request.headers.authentication).toBe(`Bearer ${SANDBOX_KEYS.live}`);
-		expect(request.headers['content-type']).toBe('application/json');
-		expect(request.headers).not.toHaveProperty('authorization');
-		expect(request.rawHeaders).toContain('Authentication');
-		expect(request.body === '' ? undefined : JSON.parse(request.body)).toEqual(body);
-	},
-);
+test.each(rows)('%s is sent by %s with %j', async (...[line, name, parameters, body]) => {
+	const [resource, operation] = name.split('.') as [string, string];
+	await run(
+		{ resource, operation, ...parameters },
+		{ credential: { ...credential(), baseUrl: `${credential().baseUrl}//` } },
+	);
+	const { requests } = sandbox();
+	expect(requests).toHaveLength(1);
+	const [request] = requests as [RecordedRequest];
+	expect(`${request.method} ${request.url}`).toBe(line);
+	const entry = documented.find(({ operationId }) => operationId === name);
+	if (entry) expect(judgeRequest(entry, request)).toBe('');
+	expect(request.headers.authentication).toBe(`Bearer ${SANDBOX_KEYS.live}`);
+	expect(request.headers['content-type']).toBe('application/json');
+	expect(request.headers).not.toHaveProperty('authorization');
+	expect(request.rawHeaders).toContain('Authentication');
+	expect(request.body === '' ? undefined : JSON.parse(request.body)).toEqual(body);
+});

@@ -11,18 +11,11 @@ import {
 	startCountingService,
 } from '../support/countingService.mts';
 import { processedData } from '../support/deduplication.mts';
-import { callTool, type EngineRun, runNode } from '../support/engine.mts';
+import { callTool, runNode } from '../support/engine.mts';
 import { shared } from '../support/environment.mts';
-import { bodyField, byEmail, customSend, getToken, planUpgrade } from '../support/parameters.mts';
-import {
-	type Execution,
-	type Item,
-	PERSONS,
-	refuse,
-	refuseBare,
-	type Script,
-	script,
-} from '../support/writeScripts.mts';
+import { bodyField, byEmail, customSend, getToken, upgrade } from '../support/parameters.mts';
+import { PERSONS, refuse, refuseBare, script } from '../support/writeScripts.mts';
+import type { Execution, Item, Script } from '../support/writeScripts.mts';
 
 /**
  * The promises about writes, as invariants over random scripts, against the service's own count:
@@ -79,8 +72,10 @@ beforeAll(async () => {
 	const { now } = Date;
 	jest.spyOn(shared.Date, 'now').mockImplementation(() => now() + (jump += 20_000));
 });
-afterAll(async () => await service.close());
-afterAll(() => void jest.restoreAllMocks());
+afterAll(async () => {
+	jest.restoreAllMocks();
+	await service.close();
+});
 
 type From = (name: keyof ReturnType<typeof valuesOf>) => string;
 const fromItem: From = (name) => `={{ $json.${name} }}`;
@@ -88,38 +83,15 @@ const fromAi: From = (name) =>
 	`={{ $fromAI('${name}', '', '${name === 'preview' ? 'boolean' : 'string'}') }}`;
 
 const WRITINGS: Record<Asked['writing'], (from: From) => INodeParameters> = {
-	upgrade: (from) => ({
-		...planUpgrade,
-		email: from('email'),
-		planId: from('content'),
-		aiTokenId: '',
-		preview: from('preview'),
-	}),
-	create: (from) => ({
-		resource: 'resume',
-		operation: 'create',
-		userId: byEmail(from('email')),
-		...bodyField('content', from('content')),
-	}),
-	token: (from) => ({
-		...getToken,
-		email: from('email'),
-		...bodyField('content', from('content')),
-	}),
-	custom: (from) => ({
-		...customSend,
-		method: from('method'),
-		path: from('path'),
-		...bodyField('content', from('content')),
-	}),
+	upgrade: (from) => ({ ...upgrade, planId: from('content'), preview: from('preview') }),
+	create: (from) => ({ resource: 'resume', operation: 'create', userId: byEmail(from('email')) }),
+	token: () => getToken,
+	custom: (from) => ({ ...customSend, method: from('method'), path: from('path') }),
 };
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
-
 const isTool = ({ entry }: Execution) => entry.startsWith('tool');
-
 const isPreview = ({ writing }: Execution, { previews }: Item) => writing === 'upgrade' && previews;
-
 const isKeyed = ({ keyed, writing }: Execution) => keyed && writing !== 'token';
 
 /** A cancelled execution may leave a request behind, to which the service responds during the next one. */
@@ -172,16 +144,16 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 		onRequest: () => seen++ === cancelAt && cancel.abort(),
 	});
 	const from = isTool(execution) ? fromAi : fromItem;
-	const options: EngineRun = {
+	const options: Parameters<typeof callTool>[0] = {
 		parameters: {
 			...WRITINGS[writing](from),
+			// n8n leaves out what the operation does not have.
+			email: from('email'),
+			...bodyField('content', from('content')),
 			...(isKeyed(execution) && { sendOnceKey: from('key') }),
 			simplify: isTool(execution) || "={{ $json.throws ? $('No such node').first().json : true }}",
 			options: { allowRepeatedUpgrades: execution.allowsRepeated },
-			requestOptions: {
-				timeout: TIMEOUT,
-				...(tls === 'trusted' && { allowUnauthorizedCerts: true }),
-			},
+			requestOptions: { timeout: TIMEOUT, allowUnauthorizedCerts: tls === 'trusted' },
 		},
 		credential: {
 			baseUrl: service.baseUrl(`account-${execution.address}`, tls !== 'none'),
@@ -197,17 +169,13 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 			waitBetweenTries: 1,
 		},
 		byExecute: entry === 'execute',
+		atOnce: entry === 'toolAtOnce',
+		asNode: entry === 'toolNode',
 		failingCredentialReads: execution.failingCredentialReads,
 		signal: cancelAt === undefined ? undefined : cancel.signal,
 	};
 	const outcomes = isTool(execution)
-		? toolOutcomes(
-				await callTool({
-					...options,
-					atOnce: entry === 'toolAtOnce',
-					asNode: entry === 'toolNode',
-				}),
-			)
+		? toolOutcomes(await callTool(options))
 		: runOutcomes(await runNode(options), execution);
 	// Nothing is sent once the execution is cancelled.
 	if (areApart(executions)) expect(seen).toBeLessThanOrEqual((cancelAt ?? Infinity) + 1);
@@ -365,12 +333,13 @@ describe('what has billed twice, or been reported wrongly', () => {
 	const once = { ...usual.settings, retryOnFail: false };
 	const goesOn = { ...usual.settings, onError: 'continueRegularOutput' as const };
 	const four = { items: [0, 1, 2, 3].map((person) => ({ ...item, person })) };
-	const lost: Reaction = { ...CONFIRMS, cut: 0 };
 	const [refused, onHold] = [refuse('plan-upgrade-2'), refuse('plan-upgrade-1')];
 	const byExecute: Partial<Execution> = { entry: 'execute', reactions: [refused] };
 	const twice = { items: [item, item] };
+	const twoItems = { ...twice, reactions: Array(3).fill(refuseBare(429)), settings: goesOn };
+	const lost = Array<Reaction>(4).fill({ ...CONFIRMS, cut: 0 });
+	const lostRequests = { writing: 'custom', ...four, reactions: lost, settings: goesOn } as const;
 	const broken: Reaction = { ...CONFIRMS, proves: undefined, breaks: true };
-	const tooMany = Array<Reaction>(3).fill(refuseBare(429));
 
 	test.each<[name: string, execution: Partial<Execution>, requests: number, tls?: Script['tls']]>([
 		['a 401 that breaks off', { reactions: [{ ...refused, cut: 80 }], settings: once }, 1],
@@ -380,16 +349,9 @@ describe('what has billed twice, or been reported wrongly', () => {
 		['four calls of a tool at once', { entry: 'toolAtOnce', ...four }, 4],
 		['plan-upgrade-1', { reactions: [onHold] }, 1],
 		['a key on hold', { keyed: true, ...twice, reactions: [onHold], settings: goesOn }, 1],
-		...(['run', 'execute'] as const).map((entry): [string, Partial<Execution>, number] => [
-			`two items for one upgrade, after the first has failed, by way of ${entry}`,
-			{ entry, ...twice, reactions: tooMany, settings: goesOn },
-			4,
-		]),
-		[
-			'custom requests of every method whose responses are lost',
-			{ writing: 'custom', ...four, reactions: Array<Reaction>(4).fill(lost), settings: goesOn },
-			4,
-		],
+		['two items for one upgrade, of which the first fails', twoItems, 4],
+		['two items for one upgrade, by execute', { ...twoItems, entry: 'execute' }, 4],
+		['custom requests of every method whose responses are lost', lostRequests, 4],
 		['a connection over TLS that breaks after the request', { reactions: [broken] }, 1, 'trusted'],
 		['a TLS handshake that is reset once', { connections: ['reset'] }, 1, 'trusted'],
 		['a certificate that nobody trusts', {}, 0, 'untrusted'],
@@ -406,9 +368,7 @@ test(`the promises about writes hold in ${SCRIPTS} random scripts`, async () => 
 	const least = SCRIPTS / 200;
 	const seen = (['succeeded', 'unknown', 'failed'] as const).flatMap((outcome) => [
 		...['upgrade', 'create', 'token', 'custom'].map((writing) => `${outcome} ${writing}`),
-		...['run', 'execute', 'tool', 'toolAtOnce', 'toolNode'].map(
-			(entry) => `${outcome} by ${entry}`,
-		),
+		...['run', 'execute', 'tool', 'toolAtOnce', 'toolNode'].map((by) => `${outcome} by ${by}`),
 	]);
 	const rare = [...seen, 'alreadySent', 'previewed'].filter((name) => !(totals[name]! >= least));
 	expect([rare, totals]).toEqual([[], totals]);

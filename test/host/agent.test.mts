@@ -4,12 +4,8 @@ import type { Execution } from '../../host/rest.mts';
 import { start, to } from '../../host/workflow.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { byId, download, upgrade, userGet } from '../support/parameters.mts';
-import {
-	startScriptedModel,
-	type ScriptedModel,
-	type ToolCall,
-	type Turn,
-} from '../support/scriptedModel.mts';
+import { startScriptedModel } from '../support/scriptedModel.mts';
+import type { ScriptedModel, ToolCall, Turn } from '../support/scriptedModel.mts';
 import { actionType, instance, outputOf, useInstance } from './instance.mts';
 
 /** The node as a tool of n8n's AI Agent, with a chat model that makes the calls of a test. */
@@ -30,17 +26,13 @@ afterAll(async () => await model?.close());
 const email = 'emma.larsen@example.com';
 const fromAi = (name: string) => `={{ $fromAI('${name}', 'The ${name}', 'string') }}`;
 
-/** A read, a file and a write. */
 const tools: Record<string, INodeParameters> = {
 	user_get: userGet(fromAi('userId')),
 	resume_download: { ...download, resumeId: byId(fromAi('resumeId')) },
 	plan_upgrade: { ...upgrade, email: fromAi('email'), planId: fromAi('planId') },
 };
 
-const call = (name: string, values: Record<string, string>): ToolCall => ({
-	name,
-	arguments: values,
-});
+const call = (name: string, args: ToolCall['arguments']): ToolCall => ({ name, arguments: args });
 const buyer = 'noah.fischer@example.com';
 const purchase = call('plan_upgrade', { email: buyer, planId: SANDBOX_PLANS.basic });
 const calls = [
@@ -128,7 +120,6 @@ test.each([3, 2.2])('AI Agent %d: the model can not choose the operation', async
 	expect(sent).toBe(0);
 });
 
-/** Runs an agent whose model responds with the turns, one after the other. */
 async function runAgent(
 	typeVersion: number,
 	turns: Turn[],

@@ -14,18 +14,12 @@ const { pro } = SANDBOX_PLANS;
 /** Number of keys that are delivered twice at the same moment; at least some of them meet in n8n. */
 const RACES = 8;
 
-let emails: string[];
 /** Returns the email of a user whom no other test bills. */
-const nextEmail = () => emails.shift()!;
+const nextEmail = () => instance.emails.shift()!;
 
 useInstance();
-beforeAll(() => void (emails = [...instance.emails]));
 
-interface Payment {
-	key?: unknown;
-	email?: string;
-	planId?: string;
-}
+type Payment = Partial<Record<'key' | 'email' | 'planId', unknown>>;
 
 /**
  * Activates a workflow with an upgrade for each payment of a delivery, and returns its ID, and a function that delivers
@@ -73,17 +67,16 @@ async function activate(more: Partial<INode> = {}) {
 
 const messageOf = (item?: IDataObject) =>
 	String((item?.error as IDataObject | undefined)?.message ?? 'no error');
-const alreadySent = (sendOnceKey: string) => ({
-	alreadySent: true,
-	outcome: 'applied',
-	sendOnceKey,
-});
+const SENT = { alreadySent: true, outcome: 'applied' };
+const alreadySent = (sendOnceKey: string) => ({ ...SENT, sendOnceKey });
 const used = 'This Send Once Key was used before, so nothing was sent now';
 const upgraded = expect.objectContaining({ plan_id: pro }) as unknown;
 
 test('a key is sent once, even if it arrives twice at the same moment', async () => {
 	const { deliver } = await activate();
-	const payments = emails.splice(0, RACES).map((email) => ({ key: `race-${email}`, email }));
+	const payments = instance.emails
+		.splice(0, RACES)
+		.map((email) => ({ key: `race-${email}`, email }));
 	const raced = await Promise.all([...payments, ...payments].map((payment) => deliver(payment)));
 	expect(raced.filter(([item]) => item!.alreadySent)).toHaveLength(RACES);
 	expect(await deliver(...payments)).toEqual(payments.map(({ key }) => alreadySent(key)));
@@ -100,18 +93,6 @@ test('a refusal releases the key; a success keeps the key, in the same run and i
 	expect(items).toEqual([upgraded, alreadySent('42'), upgraded]);
 	expect(await deliver({ key: '42', email })).toEqual([alreadySent('42')]);
 	expect(instance.billed(email)).toBe(2);
-});
-
-test('a new private key in the same credential is the same account', async () => {
-	const credentials = await instance.addCredential();
-	const { deliver } = await activate({ credentials });
-	const payment = { key: 'before the new key', email: nextEmail() };
-	expect(await deliver(payment)).toEqual([upgraded]);
-	const { id, name } = credentials.resumeManagementApi!;
-	const data = { baseUrl: instance.sandbox.baseUrl, privateKey: 'a-new-private-key' };
-	await instance.api.updateCredential(id!, { name, type: 'resumeManagementApi', data });
-	expect(await deliver(payment)).toEqual([alreadySent('before the new key')]);
-	expect(instance.billed(payment.email)).toBe(1);
 });
 
 test('a refusal that a person has to clear and an unknown outcome keep their keys, and a run waits for all keys together', async () => {
@@ -136,11 +117,8 @@ test('a refusal that a person has to clear and an unknown outcome keep their key
 });
 
 test('Retry On Fail and a retry by a person send a key once', async () => {
-	const { id, deliver } = await activate({
-		onError: 'stopWorkflow',
-		retryOnFail: true,
-		waitBetweenTries: 1,
-	});
+	const retries = { retryOnFail: true, waitBetweenTries: 1 };
+	const { id, deliver } = await activate({ onError: 'stopWorkflow', ...retries });
 	const email = nextEmail();
 	instance.sandbox.faults.add({ email, times: 1, drop: 'after' });
 	await deliver({ key: 'retried', email }).catch(() => {});
@@ -165,9 +143,7 @@ test('a database that refuses a key fails the item at once, and the key works la
 	const [refused] = await deliver(payment);
 	// Ten seconds would be those of a key that another execution has claimed.
 	expect(Date.now() - begin).toBeLessThan(9_000);
-	expect(messageOf(refused)).toBe(
-		'Nothing was sent, because n8n could not store the Send Once Key',
-	);
+	expect(messageOf(refused)).toContain('n8n could not store the Send Once Key');
 	expect(instance.billed(payment.email)).toBe(0);
 	database.exec('DROP TRIGGER readonly');
 	database.close();

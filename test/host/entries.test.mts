@@ -11,15 +11,10 @@ const { pro } = SANDBOX_PLANS;
 const emailOfItem = '={{ $json.email }}';
 const upgrade = { ...fixed, email: emailOfItem, planId: pro };
 
-let emails: string[];
-
 useInstance();
-beforeAll(() => void (emails = [...instance.emails]));
 
-/** Makes the service carry out the user's next upgrade and lose the response. */
 const lose = (email: string) => instance.sandbox.faults.add({ email, times: 1, drop: 'after' });
 
-/** Makes the service refuse the user's next upgrade. */
 function refuse(email: string): void {
 	const body = JSON.stringify({ status: 'error', errorCode: 'plan-upgrade-2' });
 	instance.sandbox.faults.add({ email, times: 1, response: { status: 401, body } });
@@ -35,7 +30,6 @@ async function upgradeNode(
 	return { name: 'Upgrade', type: actionType, parameters, credentials, onError, ...retries };
 }
 
-/** Saves a workflow whose `Start` outputs an item for each email. */
 async function create(given: string[], nodes: NodeDefinition[], connections = {}): Promise<string> {
 	const pinData = { Start: given.map((email) => ({ json: { email } })) };
 	return await instance.createWorkflow([start, ...nodes], { connections, pinData });
@@ -43,7 +37,6 @@ async function create(given: string[], nodes: NodeDefinition[], connections = {}
 
 const run = async (id: string) =>
 	await instance.api.waitForExecution(await instance.api.runWorkflow(id, 'Start'));
-
 const billed = (...given: string[]) => given.map((email) => instance.billed(email));
 
 /** Returns the emails of the upgrades that the service received since the last call. */
@@ -53,7 +46,7 @@ const arrived = () =>
 		.map(({ body }) => (JSON.parse(body) as { email: string }).email);
 
 test('each round of a loop bills once, and the same email in two rounds is two purchases', async () => {
-	const [lost, refused, plain] = emails.splice(0, 3) as [string, string, string];
+	const [lost, refused, plain] = instance.emails.splice(0, 3) as [string, string, string];
 	lose(lost);
 	refuse(refused);
 	const type = 'n8n-nodes-base.splitInBatches';
@@ -75,7 +68,7 @@ test.each([
 	['around a sub-workflow bills again', '', true, 2],
 	['around a sub-workflow bills once with a Send Once Key', emailOfItem, true, 1],
 ])('Retry On Fail %s', async (_, sendOnceKey, around, bills) => {
-	const [email] = emails.splice(0, 1) as [string];
+	const email = instance.emails.shift()!;
 	lose(email);
 	const node = await upgradeNode('stopWorkflow', { ...upgrade, sendOnceKey });
 	const trigger = {
@@ -100,7 +93,7 @@ test.each([
 (tested === 'lowest' ? test.skip : test)(
 	'Execute Step bills once; a second one is a new purchase; one of the next node bills nothing',
 	async () => {
-		const [email] = emails.splice(0, 1) as [string];
+		const email = instance.emails.shift()!;
 		lose(email);
 		const after = { name: 'After', type: 'n8n-nodes-base.noOp' };
 		const id = await create([email], [await upgradeNode('stopWorkflow'), after]);

@@ -25,7 +25,6 @@ export { tested, webhookSecret } from './sharedN8n.mts';
 // The machine may have other work.
 jest.setTimeout(120_000);
 
-/** The first run on a machine installs n8n. */
 export const startMilliseconds = 15 * 60_000;
 
 export const actionType = 'n8n-nodes-resume-management.resumeManagement';
@@ -97,7 +96,6 @@ export async function startInstance(env: Record<string, string> = {}, users?: nu
 			// With this file, n8n waits for ten seconds at its next start.
 			await rm(join(userFolder, '.n8n', 'crash.journal'), { force: true });
 		},
-		/** Starts an ended n8n with the same data and at the same address. */
 		startN8nAgain: async () => {
 			own.n8n = await startN8n({ ...options, port: Number(new URL(n8n.url).port) });
 		},
@@ -118,11 +116,7 @@ export async function addExamples({ api, sandbox }: SharedInstance | OwnInstance
 	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
 	const examples = await prepareWorkspace(api, access, tested === '1' ? chooseTables : undefined);
 	expect(await connectExamples(api, webhooks, webhookSecret, examples)).toEqual([]);
-	return {
-		examples,
-		/** Returns the ID of an example, by the name of its file. */
-		exampleId: (file: string) => examples.find((one) => one.file === file)!.id,
-	};
+	return { examples, exampleId: (file: string) => examples.find((one) => one.file === file)!.id };
 }
 
 /** Chooses the Data Tables by ID, as the notes of the examples ask users of n8n 1, whose node finds none by name. */
@@ -148,7 +142,6 @@ function resume(url: string): TestApi {
 export function workIn(api: TestApi, url: string, userFolder: string, sandbox: Sandbox) {
 	const type = 'resumeManagementApi';
 	const access = { baseUrl: sandbox.baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
-	/** Returns rows of the sandbox's database. */
 	const query = (sql: string, ...values: Array<string | number>) =>
 		sandbox.database.prepare(sql).all(...values);
 	const tableId = async (name: string) =>
@@ -168,9 +161,7 @@ export function workIn(api: TestApi, url: string, userFolder: string, sandbox: S
 		filesFolder: join(userFolder, '.n8n-files'),
 		/** Folder of the files of executions. */
 		binaryFolder: join(userFolder, '.n8n', tested === '2' ? 'storage' : 'binaryData'),
-		/** Returns the rows of a Data Table, by its name. */
 		readTable: async (name: string) => await api.readRows(await tableId(name)),
-		/** Deletes the rows of a Data Table that have a value in a column. */
 		deleteRows: async (name: string, column: string, value: string) =>
 			await api.deleteRows(await tableId(name), column, value),
 		/** Adds a credential for the sandbox, changed by `data`, and returns a node's reference to it. */

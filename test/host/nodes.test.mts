@@ -6,10 +6,8 @@ import { instance, outputOf, tested, useInstance, type NodeToRun } from './insta
 
 useInstance();
 
-const headers = {
-	authentication: `Bearer ${SANDBOX_KEYS.live}`,
-	'content-type': 'application/json',
-};
+const authentication = `Bearer ${SANDBOX_KEYS.live}`;
+const headers = { authentication, 'content-type': 'application/json' };
 
 /** Runs a node with the sandbox's credential, and returns the requests, too. */
 async function run(parameters: INodeParameters, more: NodeToRun = {}) {
@@ -74,10 +72,10 @@ test("n8n does not give out the credential's secrets", async () => {
 
 test("n8n's HTTP Request node reaches the service with the predefined credential", async () => {
 	const url = `${instance.sandbox.baseUrl}/users?limit=2`;
-	const authentication = 'predefinedCredentialType';
-	const access = { authentication, nodeCredentialType: 'resumeManagementApi' };
+	const nodeCredentialType = 'resumeManagementApi';
+	const parameters = { url, authentication: 'predefinedCredentialType', nodeCredentialType };
 	const node = { type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2 };
-	const { execution, sent } = await run({ url, ...access }, node);
+	const { execution, sent } = await run(parameters, node);
 	expect(outputOf(execution)).toMatchObject([{ json: { status: 'success' } }]);
 	expect(sent).toMatchObject([{ url: '/v1/users?limit=2', headers }]);
 	expect(sent[0]!.headers).not.toHaveProperty('authorization');

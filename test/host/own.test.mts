@@ -3,24 +3,13 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { stat } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { memory, resetPeak } from '../../bench/memory.mts';
 import type { Execution } from '../../host/rest.mts';
-import { start } from '../../host/workflow.mts';
-import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { byId } from '../support/parameters.mts';
-import {
-	actionType,
-	byHeader,
-	outputOf,
-	startInstance,
-	startMilliseconds,
-	tested,
-	webhookSecret,
-	type OwnInstance,
-} from './instance.mts';
+import { byId, download as parameters } from '../support/parameters.mts';
+import { outputOf, startInstance, startMilliseconds, tested } from './instance.mts';
+import type { OwnInstance } from './instance.mts';
 
-/** Tests that measure n8n, kill it, or need other settings of n8n. */
+/** Tests that measure n8n or need other settings of n8n. */
 
 const MEGABYTE = 1024 * 1024;
 /** Megabytes of memory that a file of 512 MB may need in addition to one of 1 MB. */
@@ -106,41 +95,10 @@ async function download(size: number): Promise<number> {
 	return peak;
 }
 
-/** Runs Resume → Download to its end. */
 async function runDownload(id: string): Promise<Execution> {
 	return await instance.runNode({
-		parameters: { resource: 'resume', operation: 'download', resumeId: byId(id) },
+		parameters: { ...parameters, resumeId: byId(id) },
 		credentials: await instance.addCredential({ baseUrl: `${address('localhost')}/v1` }),
 		timeoutMilliseconds: 120_000,
 	});
 }
-
-/** The last one, because the others need an n8n that runs. */
-test('a killed n8n sends no key again, and gets the event of the time when it was down', async () => {
-	const { sandbox, api } = instance;
-	const baseUrl = sandbox.baseUrl.replace('127.0.0.1', 'localhost');
-	const credentials = await instance.addCredential({ baseUrl });
-	const { id: eventsId, url } = await instance.activateTrigger(byHeader, credentials);
-	const { headerName } = byHeader;
-	sandbox.webhooks.register({ url, secret: webhookSecret, style: 'header', headerName });
-	const [email] = instance.emails as [string];
-	const upgrade = { resource: 'plan', operation: 'upgrade', email, planId: SANDBOX_PLANS.pro };
-	const parameters = { ...upgrade, sendOnceKey: 'killed' };
-	const node = { name: 'Upgrade', type: actionType, parameters, credentials };
-	const id = await instance.createWorkflow([start, node]);
-	sandbox.faults.add({ email, delayMs: 60_000 });
-	await api.runWorkflow(id, 'Start');
-	while (sandbox.requests.length === 0) await sleep(50);
-	await instance.killN8n();
-	sandbox.faults.clear();
-
-	sandbox.webhooks.saveSection(1, {});
-	while (sandbox.webhooks.deliveries()[0]!.attempts === 0) await sleep(50);
-	await instance.startN8nAgain();
-	const again = await api.waitForExecution(await api.runWorkflow(id, 'Start'));
-	expect(again.data.resultData.error!.message).toMatch(/^This Send Once Key was used before/);
-	expect(instance.billed(email)).toBe(1);
-
-	await sandbox.webhooks.idle();
-	expect(await api.waitForExecutions(eventsId, 1)).toMatchObject([{ status: 'success' }]);
-}, 180_000);

@@ -41,31 +41,29 @@ async function startProxy(folder: string) {
 	return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, proxy };
 }
 
-it(
-	'is installed from the registry by n8n, which then offers its nodes',
-	async () => {
-		const folder = await mkdtemp(join(tmpdir(), 'resume-management-registry-'));
-		const { url, proxy } = await startProxy(folder);
-		const nodes = join(folder, '.n8n', 'nodes');
-		await mkdir(nodes, { recursive: true });
-		// For the npm that n8n 1 runs without its environment.
-		await writeFile(join(nodes, '.npmrc'), `https-proxy=${url}\nstrict-ssl=false\n`);
-		const env = { HTTPS_PROXY: url, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-		const n8n = await startN8n({ host: await installHost(tested), userFolder: folder, env });
-		try {
-			const api = new TestApi(n8n.url);
-			await api.signIn(owner);
-			const { installedNodes } = await api.installPackage(packageName);
-			expect(installedNodes.map(({ type }) => type).sort()).toEqual([actionType, triggerType]);
-			for (const type of [actionType, triggerType, 'resumeManagementApi']) {
-				const kind = type === 'resumeManagementApi' ? 'credentials' : 'nodes';
-				while (!(await api.readTypes(kind)).some(({ name }) => name === type)) await sleep(200);
-			}
-		} finally {
-			await n8n.stop();
-			proxy.close();
-			await rm(folder, { recursive: true, force: true });
+jest.setTimeout(startMilliseconds);
+
+it('is installed from the registry by n8n, which then offers its nodes', async () => {
+	const folder = await mkdtemp(join(tmpdir(), 'resume-management-registry-'));
+	const { url, proxy } = await startProxy(folder);
+	const nodes = join(folder, '.n8n', 'nodes');
+	await mkdir(nodes, { recursive: true });
+	// For the npm that n8n 1 runs without its environment.
+	await writeFile(join(nodes, '.npmrc'), `https-proxy=${url}\nstrict-ssl=false\n`);
+	const env = { HTTPS_PROXY: url, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+	const n8n = await startN8n({ host: await installHost(tested), userFolder: folder, env });
+	try {
+		const api = new TestApi(n8n.url);
+		await api.signIn(owner);
+		const { installedNodes } = await api.installPackage(packageName);
+		expect(installedNodes.map(({ type }) => type).sort()).toEqual([actionType, triggerType]);
+		for (const type of [actionType, triggerType, 'resumeManagementApi']) {
+			const kind = type === 'resumeManagementApi' ? 'credentials' : 'nodes';
+			while (!(await api.readTypes(kind)).some(({ name }) => name === type)) await sleep(200);
 		}
-	},
-	startMilliseconds,
-);
+	} finally {
+		await n8n.stop();
+		proxy.close();
+		await rm(folder, { recursive: true, force: true });
+	}
+});

@@ -14,7 +14,6 @@ export interface SharedN8n {
 	/** Without a slash at the end. */
 	url: string;
 	userFolder: string;
-	/** Session of its owner. */
 	session: Session;
 	/** User folder of a new n8n with the package and the owner. */
 	template: string;
@@ -25,7 +24,6 @@ export const tested = process.env.TESTED_N8N ?? '2';
 
 export const webhookSecret = 'webhook_secret_of_the_tests';
 
-/** Environment of every n8n. */
 export const environment = {
 	// Secrets could leak into the log at any level.
 	N8N_LOG_LEVEL: 'debug',

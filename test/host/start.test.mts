@@ -13,9 +13,8 @@ import { freePort } from '../../host/ports.mts';
 import { reportTo } from '../../host/progress.mts';
 import { owner, readExamples } from '../../host/workspace.mts';
 import { TestApi } from '../support/testApi.mts';
-import { actionType, startMilliseconds } from './instance.mts';
+import { startMilliseconds } from './instance.mts';
 
-/** Parts of the project that the commands read. */
 // prettier-ignore
 const parts = [
 	'credentials', 'dist', 'gulpfile.js', 'host', 'icons', 'nodes', 'package.json', 'sandbox',
@@ -51,7 +50,6 @@ afterAll(async () => {
 	await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Runs `npm start` with data of its own. */
 function start(options: string[] = [], env: Record<string, string> = {}) {
 	const ports = ['--port', String(port), '--sandbox-port', String(sandboxPort)];
 	const child = spawn(process.execPath, ['host/start.mts', ...ports, ...options], {
@@ -81,10 +79,8 @@ function start(options: string[] = [], env: Record<string, string> = {}) {
 
 async function isOpen(port: number): Promise<boolean> {
 	const options = { proxy: false, validateStatus: null, timeout: 2_000 } as const;
-	return await axios.get(`http://127.0.0.1:${port}/healthz`, options).then(
-		() => true,
-		() => false,
-	);
+	const response = axios.get(`http://127.0.0.1:${port}/healthz`, options);
+	return await response.then(Boolean, () => false);
 }
 
 async function change(file: string, from: string, to: string): Promise<void> {
@@ -92,17 +88,6 @@ async function change(file: string, from: string, to: string): Promise<void> {
 	const before = await readFile(path, 'utf8');
 	expect(before).toContain(from);
 	await writeFile(path, before.replace(from, to));
-}
-
-async function whenNode(
-	api: TestApi,
-	matches: (node: INodeTypeDescription) => boolean,
-): Promise<void> {
-	for (;;) {
-		const types = await api.readTypes('nodes');
-		if (types.some((node) => node.name === actionType && matches(node))) return;
-		await sleep(200);
-	}
 }
 
 test('npm start prints addresses and login, and Ctrl-C stops everything', async () => {
@@ -145,10 +130,9 @@ test('a second start keeps the data, npm run dev loads changes, and n8n ends wit
 	await second.written("Type 'number' is not assignable to type 'string'");
 	await change('nodes/ResumeManagement/ResumeManagement.node.json', '"cv"', '"vita"');
 	await change(description, 'displayName: 5', "displayName: 'Changed'");
-	await whenNode(
-		api,
-		({ displayName, codex }) => displayName === 'Changed' && !!codex?.alias?.includes('vita'),
-	);
+	const isChanged = ({ displayName, codex }: INodeTypeDescription) =>
+		displayName === 'Changed' && codex?.alias?.includes('vita');
+	while (!(await api.readTypes('nodes')).some(isChanged)) await sleep(200);
 
 	second.child.kill('SIGKILL');
 	await second.exit;

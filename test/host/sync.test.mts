@@ -3,14 +3,8 @@ import type { Execution } from '../../host/rest.mts';
 import { scoreResume } from '../../sandbox/score.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { Store, type Resume } from '../../sandbox/store.mts';
-import {
-	addExamples,
-	startInstance,
-	startMilliseconds,
-	success,
-	tested,
-	type OwnInstance,
-} from './instance.mts';
+import { addExamples, startInstance, startMilliseconds, success, tested } from './instance.mts';
+import type { OwnInstance } from './instance.mts';
 
 /** Both syncs in a real n8n, with failures, kills and changes of the service's data. They share a Data Table. */
 
@@ -35,15 +29,10 @@ beforeEach(() => instance.sandbox.faults.clear());
 
 const start = async (which: Sync) =>
 	await instance.api.runWorkflow(exampleId(which), 'Every night');
-
 const end = async (run: string) => await instance.api.waitForExecution(run, 110_000);
-
 const sync = async (which: Sync) => await end(await start(which));
-
 const reportOf = ({ data }: Execution) => data.resultData.error?.message ?? '';
-
 const rows = async () => await instance.readTable('Synced resumes');
-
 const resumeIds = async () => (await rows()).map(({ resumeId }) => String(resumeId)).sort();
 
 /** Expects one row for each resume that the service has. */

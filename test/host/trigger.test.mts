@@ -13,7 +13,6 @@ let credentials: INodeCredentials;
 useInstance();
 beforeAll(async () => void (credentials = await instance.addCredential()));
 
-/** Activates a workflow of the trigger alone. */
 async function activate(parameters: INodeParameters, own = credentials) {
 	const { id, url } = await instance.activateTrigger(parameters, own);
 	return {
@@ -93,26 +92,20 @@ test('bodies of all kinds start nothing without the secret, and get a response',
 test.each([
 	['hmac', 'schlüssel 完了', { encoding: 'base64', prefix: 'v0=' }],
 	['standardWebhooks', 'c2Nobw==', {}],
-] as const)(
-	'a delivery signed by %s is accepted, and refused with another secret',
-	async (style, text, more) => {
-		const { webhooks } = instance.sandbox;
-		const own = await instance.addCredential({ webhookSecret: text });
-		const signature = { signatureEncoding: 'base64', signaturePrefix: 'v0=' };
-		const { url, items } = await activate({ verification: style, ...signature }, own);
-		for (const [secret, status] of [
-			[`${text.slice(0, 4)}bbbb`, 401],
-			[text, 200],
-		] as const) {
-			const { id } = webhooks.register({ url, secret, style, ...more });
-			webhooks.saveSection(1, {});
-			while (webhooks.deliveries()[0]!.attempts === 0) await sleep(20);
-			expect(webhooks.deliveries()[0]!.lastStatus).toBe(status);
-			webhooks.remove(id);
-		}
-		expect(await items(1)).toHaveLength(1);
-	},
-);
+] as const)('signed by %s, only the right secret is accepted', async (style, text, more) => {
+	const { webhooks } = instance.sandbox;
+	const own = await instance.addCredential({ webhookSecret: text });
+	const signature = { signatureEncoding: 'base64', signaturePrefix: 'v0=' };
+	const { url, items } = await activate({ verification: style, ...signature }, own);
+	for (const secret of [`${text.slice(0, 4)}bbbb`, text]) {
+		const { id } = webhooks.register({ url, secret, style, ...more });
+		webhooks.saveSection(1, {});
+		while (webhooks.deliveries()[0]!.attempts === 0) await sleep(20);
+		expect(webhooks.deliveries()[0]!.lastStatus).toBe(secret === text ? 200 : 401);
+		webhooks.remove(id);
+	}
+	expect(await items(1)).toHaveLength(1);
+});
 
 test('a workflow without a webhook secret is not activated', async () => {
 	const noSecret = await instance.addCredential({ webhookSecret: '' });

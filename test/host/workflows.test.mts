@@ -47,13 +47,11 @@ const known = new Set(['nightly-sync', 'large-sync', 'large-sync-batch']);
 
 const approval = 'agent-upgrade-after-approval';
 
-/** Examples that n8n 1 can't run. */
-const only2 = [approval, 'create-tables'];
+const onlyInN8n2 = [approval, 'create-tables'];
 
-/** Declares a test that runs an example to its end. */
 function example(file: string, behaviour: string, run: () => Promise<void>): void {
 	known.add(file);
-	const test = only2.includes(file) && tested === '1' ? it.skip : it;
+	const test = onlyInN8n2.includes(file) && tested === '1' ? it.skip : it;
 	test(`${file}.json ${behaviour}`, run, 240_000);
 }
 
@@ -84,13 +82,10 @@ async function setCredential(file: string, type: string, data: CredentialDefinit
 const setModel = async (file: string) =>
 	await setCredential(file, 'openAiApi', { apiKey: 'none', url: model.baseUrl });
 
-const setMail = async (file: string) =>
-	await setCredential(file, 'smtp', {
-		host: '127.0.0.1',
-		port: mail.port,
-		secure: false,
-		disableStartTls: true,
-	});
+const setMail = async (file: string) => {
+	const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
+	await setCredential(file, 'smtp', server);
+};
 
 async function activate(file: string): Promise<void> {
 	await instance.api.activateWorkflow(instance.exampleId(file));
@@ -106,19 +101,15 @@ async function post(path: string, body: object, secret = webhookSecret) {
 
 /** Matches a report of two failures with one cause. */
 const failures = (ids: string) =>
-	expect.stringMatching(
-		RegExp(
-			`: 2\\. .* again.*\\n2 × The service has nothing at .*Check the ID.* First IDs: ${ids}$`,
-		),
-	) as unknown;
+	RegExp(`: 2\\. .* again.*\\n2 × The service has nothing at .*Check the ID.* IDs: ${ids}$`);
+
+/** All resumes with their users. */
+const RESUMES = `SELECT users.id AS userId, email, resumes.id AS resumeId, title
+	FROM users JOIN resumes ON users.id = user_id ORDER BY resumes.id`;
 
 /** Returns a user who is on no first page of a list. */
 const somebody = () => {
-	const [user] = instance.query(
-		`SELECT users.id AS userId, email, resumes.id AS resumeId
-		FROM users JOIN resumes ON users.id = user_id ORDER BY users.id LIMIT 1 OFFSET 70`,
-	);
-	return user as Record<'userId' | 'email' | 'resumeId', string>;
+	return instance.query(RESUMES)[70] as Record<'userId' | 'email' | 'resumeId', string>;
 };
 
 /** The first test: the others then use the tables that the example has made. */
@@ -167,7 +158,6 @@ async function submitForm(file: string, ...values: Array<Blob | string>) {
 	return { url, ...(await waitingPage(url)) };
 }
 
-/** Returns the page at which a form's execution waits. */
 async function waitingPage(url: string) {
 	const id = /form-waiting\/(\d+)/.exec(url)![1]!;
 	while ((await instance.api.readExecution(id)).status !== 'waiting') await sleep(100);
@@ -252,14 +242,10 @@ example('upgrades-from-file', 'returns the outcomes, and keeps open rows open', 
 	const held = `1004,${emma},${SANDBOX_PLANS.failingPayment},\r\n`;
 	const csv = `\ufeffid,email,planId,aiTokenId\r\n1001,${emma},${pro},\r\n1002,${noah},${pro},ai_tokens_100\r\n1003,${olivia},plan_unknown,\r\n${held}`;
 	sandbox.faults.add({ email: noah, drop: 'after', times: 1 });
+	const stillOpen = 'Still open, .* again: ';
 	for (const [title, requests, open] of [
 		['1 newly billed, 0 billed before, 1 may be billed, 2 not billed<', 4, ''],
-		// Only the refused row is sent again.
-		[
-			'0 newly billed, 1 billed before, 1 may be billed, 2 not billed<',
-			1,
-			'Still open, .* again: ',
-		],
+		['0 newly billed, 1 billed before, 1 may be billed, 2 not billed<', 1, stillOpen],
 	] as const) {
 		sandbox.requests.length = 0;
 		const { page, execution } = await upload(csv);
@@ -293,10 +279,7 @@ example('upgrades-from-file', 'returns the outcomes, and keeps open rows open', 
 });
 
 example('users-resumes-scores', 'keeps one row for each resume in repeated runs', async () => {
-	const resumes = instance.query(
-		`SELECT resumes.id AS resumeId, title, users.id AS userId, email
-		FROM resumes JOIN users ON users.id = user_id ORDER BY resumes.id`,
-	);
+	const resumes = instance.query(RESUMES);
 	for (const time of ['first', 'second']) {
 		const execution = await run('users-resumes-scores', 'Start');
 		expect([time, execution.status]).toEqual([time, 'success']);
@@ -312,7 +295,7 @@ example('users-resumes-scores', 'keeps one row for each resume in repeated runs'
 	}
 	const { status, data } = await run('users-resumes-scores', 'Start');
 	expect(status).toBe('error');
-	expect(data.resultData.error!.message).toEqual(failures('user-003, resume-001'));
+	expect(data.resultData.error!.message).toMatch(failures('user-003, resume-001'));
 	expect(await instance.readTable('Resume scores')).toHaveLength(resumes.length);
 });
 
@@ -335,7 +318,6 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	const file = 'upgrade-after-payment';
 	const { api, exampleId, sandbox } = instance;
 	const [paid, refused, lost, slow] = instance.emails.slice(40) as [string, string, string, string];
-	/** Outcomes by payment and plan. */
 	const saved: Record<string, string> = {};
 	const ended: string[] = [];
 	type Payment = Partial<Record<'id' | 'email' | 'planId', string>>;
@@ -434,9 +416,7 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	/** Opens the form, and returns a function that submits choices for these payments, and returns the last page. */
 	async function open(person: string) {
 		const { url, page } = await submitForm(file, person);
-		expect(page).toMatch(
-			/Plan now: plan_\w+, period since \w+, \d+ \w+ 20\d\d|record names no plan/,
-		);
+		expect(page).toMatch(/Plan now: plan_\w+, period since .* 20\d\d|record names no plan/);
 		expect(page).toMatch(/Tried \w+, [\w: ]+: unknown\. The connection/);
 		return async (choices: string[]) => {
 			const form = new FormData();
@@ -506,9 +486,8 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 example('check-account', 'says which fields the examples need', async () => {
 	const check = async () => {
 		const execution = await run('check-account', 'Start');
-		const lines = jsonOf(execution, 'Fields').map(
-			(row) => `${row.field} ${row.state}. ${row.detail}`,
-		);
+		const rows = jsonOf(execution, 'Fields');
+		const lines = rows.map(({ field, state, detail }) => `${field} ${state}. ${detail}`);
 		return [execution.data.resultData.error?.message, ...lines];
 	};
 	const { faults, requests } = instance.sandbox;
@@ -590,7 +569,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	instance.sandbox.faults.add({ path: '/resume/7/download', ...success({ file }) });
 	const execution = await run('export-pdfs', 'Start');
 	expect(execution.status).toBe('error');
-	expect(execution.data.resultData.error!.message).toEqual(failures('user-002, resume-007'));
+	expect(execution.data.resultData.error!.message).toMatch(failures('user-002, resume-007'));
 	const sql = "SELECT id FROM resumes WHERE user_id NOT IN ('user-002', 'user-003') ORDER BY id";
 	const ids = instance.query(sql).map(({ id }) => String(id));
 	const files = async () => (await readdir(instance.filesFolder)).sort();
@@ -606,7 +585,6 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	expect(await files()).toHaveLength(instance.query('SELECT 1 FROM resumes').length + 1);
 });
 
-/** Expects tool results in the model's last request, in this order. */
 function expectToolResults(...texts: string[]): void {
 	expect(model.toolResults()).toEqual(texts.map((text) => expect.stringContaining(text) as string));
 }
@@ -677,7 +655,6 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 		expect(jsonOf(execution, 'Agent')).toMatchObject([{ output: 'The outcome.' }]);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 		expectToolResults(userId, ...results);
-		// A later press changes nothing.
 		await press(text, 'Approve');
 		expect([sent(), instance.billed(email)]).toEqual([upgrades, upgrades]);
 	}
@@ -701,7 +678,6 @@ example('mcp-server-read-only', 'lets an MCP client read, and do nothing else', 
 	headers['Mcp-Session-Id'] = (await send('initialize', client)).headers['mcp-session-id'];
 
 	instance.sandbox.requests.length = 0;
-	// The response is an event stream.
 	const [, list] = /^data: (.*)$/m.exec((await send('tools/list')).data)!;
 	const changesNothing = { description: expect.stringMatching(/Changes nothing\.$/) };
 	expect(JSON.parse(list!).result.tools).toMatchObject(Array(4).fill(changesNothing));

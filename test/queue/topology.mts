@@ -14,10 +14,8 @@ import { TestApi } from '../support/testApi.mts';
 
 export type Topology = Awaited<ReturnType<typeof startTopology>>;
 
-/** Starts n8n in queue mode: a main process, a webhook process and two workers. */
 export async function startTopology(major: number) {
 	const cleanups: Array<() => Promise<unknown>> = [];
-	/** Ends all processes and removes their data. */
 	const close = async () => {
 		for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 	};

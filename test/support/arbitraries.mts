@@ -5,5 +5,4 @@ export function weighted<T>(...choices: Array<[weight: number, arbitrary: fc.Arb
 	return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 }
 
-/** The values that an arbitrary draws. */
 export type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;

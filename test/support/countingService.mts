@@ -112,7 +112,6 @@ export async function startCountingService(users: string[]) {
 	const secure = await startRawServer(serve, { accept, tls: true });
 	return {
 		state,
-		/** Returns an account's base URL, for this script alone. */
 		baseUrl: (address: string, tls: boolean) =>
 			`http${tls ? 's' : ''}://127.0.0.1:${(tls ? secure : plain).port}/${script}/${address}/v1`,
 		beginScript() {

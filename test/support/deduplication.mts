@@ -15,10 +15,8 @@ import type {
 class ProcessedData implements IDataDeduplicator {
 	readonly #rows = new Map<string, Set<unknown>>();
 
-	/** Turns the database on or off. */
 	isThere = false;
 
-	/** Has the database refuse each new row. */
 	isFull = false;
 
 	/** Returns the name of a row. It is called before the first pause, as `withRow` requires. */

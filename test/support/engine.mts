@@ -17,19 +17,17 @@ import {
 	type EngineResponse,
 	type IConnections,
 	type IDataObject,
-	ICredentialsHelper,
+	type ICredentialsHelper,
 	type ICredentialDataDecryptedObject,
+	type ICredentialType,
 	type IExecuteFunctions,
 	type IHttpRequestOptions,
 	type INode,
 	type INodeExecutionData,
-	type INodeListSearchResult,
 	type INodeParameters,
-	type INodeProperties,
 	type INodeType,
 	type INodeTypes,
 	type ITaskData,
-	type IRequestOptionsSimplified,
 	type IWorkflowExecuteAdditionalData,
 	LoggerProxy,
 	type NodeConnectionType,
@@ -37,6 +35,7 @@ import {
 	Workflow,
 } from 'n8n-workflow';
 import { packageName, projectRoot } from '../../host/paths.mts';
+import { chain, type NodeDefinition } from '../../host/workflow.mts';
 
 const NODE_TYPE = `${packageName}.resumeManagement`;
 
@@ -49,11 +48,7 @@ export async function loadNodeType(name: string): Promise<INodeType> {
 	return loader.getNode(name).type as INodeType;
 }
 
-const described = (
-	name: string,
-	inputs: NodeConnectionType[],
-	property: Pick<INodeProperties, 'name' | 'type' | 'default'>,
-): INodeType['description'] => ({
+const described = (name: string, ...inputs: NodeConnectionType[]): INodeType['description'] => ({
 	displayName: name,
 	name,
 	description: '',
@@ -62,20 +57,22 @@ const described = (
 	defaults: { name },
 	inputs,
 	outputs: [NodeConnectionTypes.Main],
-	properties: [{ ...property, displayName: property.name }],
+	properties: [
+		{ displayName: 'Items', name: 'items', type: 'json', default: '[]' },
+		{ displayName: 'At Once', name: 'atOnce', type: 'boolean', default: false },
+	],
 });
 
 /** Emits the items under test, since n8n's base nodes are not part of n8n-core. */
 const source: INodeType = {
-	description: described('source', [], { name: 'items', type: 'json', default: '[]' }),
+	description: described('source'),
 	async execute(this: IExecuteFunctions) {
 		const items = this.getNodeParameter('items', 0) as INodeExecutionData['json'][];
 		return [items.map((json, item) => ({ json, pairedItem: { item } }))];
 	},
 };
 
-const AT_ONCE = { name: 'atOnce', type: 'boolean', default: false } as const;
-const AGENT = described('agent', [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool], AT_ONCE);
+const AGENT = described('agent', NodeConnectionTypes.Main, NodeConnectionTypes.AiTool);
 
 /** Calls its tool with the arguments of each item, in turn or all at once, as an AI agent would. */
 const agent: INodeType = {
@@ -116,7 +113,6 @@ const agent3: INodeType = {
 	},
 };
 
-/** Returns what the agent would tell its model. */
 function toolResult({ data, error }: ITaskData): IDataObject {
 	const items = data?.ai_tool?.flat().map((item) => item!.json) ?? [];
 	return error ? { error: error.message } : { result: JSON.stringify(items) };
@@ -149,66 +145,41 @@ export const nodeTypes: INodeTypes = {
 	getKnownTypes: () => ({}),
 };
 
+type Authenticate = Extract<ICredentialType['authenticate'], Function>;
+
 /** Evaluates and applies the credential as n8n's server does; decryption and storage are left out. */
-export class TestCredentials extends ICredentialsHelper {
+export class TestCredentials implements Partial<ICredentialsHelper> {
 	reads = 0;
 
 	constructor(
 		private readonly data: ICredentialDataDecryptedObject,
 		private readonly failingReads: number[] = [],
-	) {
-		super();
-	}
+	) {}
 
 	getParentTypes = () => [];
 
 	isCredentialUsableByNode = () => true;
 
-	async getDecrypted(
-		...given: Parameters<ICredentialsHelper['getDecrypted']>
-	): Promise<ICredentialDataDecryptedObject> {
+	async getDecrypted(...given: Parameters<ICredentialsHelper['getDecrypted']>) {
 		const [, , , mode, executeData, , values] = given;
 		if (this.failingReads.includes(this.reads++)) throw new Error('The database is away');
 		if (!values) return { ...this.data };
 		const { workflow, node, runExecutionData, runIndex, itemIndex, connectionInputData } = values;
-		return workflow.expression.getParameterValue(
-			this.data as INodeParameters,
-			runExecutionData,
-			runIndex,
-			itemIndex,
-			node.name,
-			connectionInputData,
-			mode,
-			{},
-			executeData,
-		) as unknown as ICredentialDataDecryptedObject;
+		const run = [runExecutionData, runIndex, itemIndex, node.name, connectionInputData] as const;
+		const data = this.data as INodeParameters;
+		const read = workflow.expression.getParameterValue(data, ...run, mode, {}, executeData);
+		return read as unknown as ICredentialDataDecryptedObject;
 	}
 
-	async authenticate(
-		credentials: ICredentialDataDecryptedObject,
-		type: string,
-		options: IHttpRequestOptions | IRequestOptionsSimplified,
-	): Promise<IHttpRequestOptions> {
+	async authenticate(...given: Parameters<ICredentialsHelper['authenticate']>) {
+		const [credentials, type, options] = given;
 		const { authenticate } = loader.getCredential(type).type;
-		if (typeof authenticate !== 'function') throw new Error('A function is expected');
-		return await authenticate(credentials, options as IHttpRequestOptions);
+		return await (authenticate as Authenticate)(credentials, options as IHttpRequestOptions);
 	}
 
 	preAuthentication = async () => undefined;
 
-	getCredentialsProperties(type: string): INodeProperties[] {
-		return loader.getCredential(type).type.properties;
-	}
-
-	runPreAuthentication = this.preAuthentication;
-
-	getCredentials(): never {
-		throw new Error('Not needed by n8n-core');
-	}
-
-	updateCredentials = this.getCredentials;
-
-	updateCredentialsOauthTokenData = this.getCredentials;
+	getCredentialsProperties = (type: string) => loader.getCredential(type).type.properties;
 }
 
 export interface EngineRun {
@@ -226,11 +197,9 @@ export interface EngineRun {
 	credentialHelper?: Partial<TestCredentials>;
 }
 
-/** Runs Source → Resume Management. */
 export async function runNode(options: EngineRun) {
 	const node = underTest(options, 'Resume Management', options.byExecute ? 'Execute' : '');
-	const connections = { Source: { main: [to(node.name)] } };
-	return await runWorkflow(options, [sourceOf(options), node], connections);
+	return await runWorkflow(options, [node]);
 }
 
 /**
@@ -241,16 +210,13 @@ export async function callTool(
 	options: EngineRun & { atOnce?: boolean; asNode?: boolean },
 ): Promise<INodeExecutionData['json'][]> {
 	const type = options.asNode ? 'test.agent3' : 'test.agent';
-	const nodes = [
-		sourceOf(options),
-		plain('Agent', type, { atOnce: options.atOnce ?? false }),
-		underTest(options, 'Tool', 'Tool'),
-	];
-	const { outputs } = await runWorkflow(options, nodes, {
-		Source: { main: [to('Agent')] },
-		Tool: { ai_tool: [to('Agent', NodeConnectionTypes.AiTool)] },
+	const agent = { name: 'Agent', type, parameters: { atOnce: options.atOnce ?? false } };
+	const connection = { node: 'Agent', type: NodeConnectionTypes.AiTool, index: 0 };
+	const { items } = await runWorkflow(options, [agent, underTest(options, 'Tool', 'Tool')], {
+		Agent: {},
+		Tool: { ai_tool: [[connection]] },
 	});
-	return (outputs[0] ?? []).map(({ json }) => json);
+	return items;
 }
 
 export interface ListSearch extends Pick<EngineRun, 'parameters' | 'credential'> {
@@ -260,17 +226,17 @@ export interface ListSearch extends Pick<EngineRun, 'parameters' | 'credential'>
 }
 
 /** Asks for a page of a resource locator's list, as n8n's editor does (n8n/src/services/dynamic-node-parameters.service.ts). */
-export async function searchList(search: ListSearch): Promise<INodeListSearchResult> {
+export async function searchList(search: ListSearch) {
 	const { method, parameters, credential, filter, paginationToken } = search;
 	await loaded;
 	printed.length = 0;
 	const node = underTest({ parameters }, 'Temp-Node');
-	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	const workflow = new Workflow({ ...chain([node]), active: false, nodeTypes });
 	const additionalData = {
 		credentialsHelper: new TestCredentials(credential),
 		currentNodeParameters: parameters,
 	} as unknown as IWorkflowExecuteAdditionalData;
-	const context = new LoadOptionsContext(workflow, node, additionalData, '');
+	const context = new LoadOptionsContext(workflow, workflow.nodes[node.name]!, additionalData, '');
 	const { methods } = await loadNodeType('resumeManagement');
 	return await methods!.listSearch![method]!.call(context, filter, paginationToken);
 }
@@ -279,19 +245,19 @@ type Pair = { item: number } | undefined;
 
 type NodeError = Error & { description?: string | null; httpCode?: string | null };
 
-/** @param nodes the second of them is observed */
+/** @param nodes that follow Source; the first of them is observed */
 async function runWorkflow(
-	{ credential, signal, failingCredentialReads, credentialHelper }: EngineRun,
-	nodes: INode[],
-	connections: IConnections,
+	{ items = [{}], credential, signal, failingCredentialReads, credentialHelper }: EngineRun,
+	nodes: NodeDefinition[],
+	connections: IConnections = {},
 ) {
 	await loaded;
 	printed.length = 0;
 	const record = (...entry: unknown[]) => void printed.push(inspect(entry, { depth: 20 }));
 	LoggerProxy.init({ error: record, warn: record, info: record, debug: record });
-	const settings = { executionOrder: 'v1' as const };
-	const definition = { id: 'test', nodes, connections, active: false, nodeTypes, settings };
-	const workflow = new Workflow(definition);
+	const source = { name: 'Source', type: 'test.source', parameters: { items: items as never } };
+	const definition = chain([source, ...nodes], { connections });
+	const workflow = new Workflow({ id: 'test', ...definition, active: false, nodeTypes });
 	const credentials = new TestCredentials(credential, failingCredentialReads);
 	Object.assign(credentials, credentialHelper);
 	const additionalData = {
@@ -307,7 +273,7 @@ async function runWorkflow(
 	const running = execute.run({ workflow, startNode: workflow.getNode('Source')! });
 	signal?.addEventListener('abort', () => running.cancel());
 	const run = await running;
-	const runs = run.data.resultData.runData[nodes[1]!.name] ?? [];
+	const runs = run.data.resultData.runData[nodes[0]!.name] ?? [];
 	if (runs.length === 0 && !signal?.aborted) {
 		throw run.data.resultData.error ?? new Error('The node did not run');
 	}
@@ -321,8 +287,7 @@ async function runWorkflow(
 		/** For each output, the input items that its items are paired with. */
 		pairs: outputs.map((output) => output.map(({ pairedItem }) => (pairedItem as Pair)?.item)),
 		/** The errors of the items that have failed, where that does not stop the node. */
-		failures: outputs.flat().flatMap(({ json }) => (json.error as IDataObject | undefined) ?? []),
-		/** Messages that n8n's editor shows above the output. */
+		failures: outputs.flat().flatMap(({ json }) => (json.error ?? []) as IDataObject[]),
 		hints: hints.map(({ message }) => message),
 		error: error as NodeError | undefined,
 		log: printed.join('\n'),
@@ -330,24 +295,12 @@ async function runWorkflow(
 	};
 }
 
-function plain(name: string, type: string, parameters: INodeParameters = {}): INode {
-	return { id: name, name, type, typeVersion: 1, position: [0, 0], parameters };
-}
-
-function sourceOf({ items = [{}] }: EngineRun): INode {
-	return plain('Source', 'test.source', { items: items as never });
-}
-
 /** @param kind of its type; see {@link nodeTypes} */
 function underTest(
 	{ parameters, node }: Pick<EngineRun, 'parameters' | 'node'>,
 	name: string,
 	kind = '',
-): INode {
+): NodeDefinition {
 	const credentials = { resumeManagementApi: { id: '1', name: 'Test' } };
-	return { ...plain(name, NODE_TYPE + kind, parameters), credentials, ...node };
-}
-
-function to(node: string, type: NodeConnectionType = NodeConnectionTypes.Main) {
-	return [{ node, type, index: 0 }];
+	return { name, type: NODE_TYPE + kind, parameters, credentials, ...node };
 }

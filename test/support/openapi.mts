@@ -23,7 +23,6 @@ export const document = parse(read('openapi/partner-api.yaml')) as OpenApi;
 
 type Documented = ReturnType<typeof documentedOperations>[number];
 
-/** Returns the operations of the document. The node offers the same ones. */
 export function documentedOperations() {
 	return Object.entries(document.paths).flatMap(([path, { parameters, ...methods }]) =>
 		Object.entries(methods as Record<string, Operation>).map(([name, operation]) => {

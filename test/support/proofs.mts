@@ -35,7 +35,6 @@ export const ways: Record<string, Way> = {
 	},
 };
 
-/** Returns the settings that the trigger reads from these parameters. */
 export const settingsOf = (way: string, webhookSecrets: string[]) =>
 	({
 		headerName: '',

@@ -38,11 +38,11 @@ export async function startRawServer(
 			const [head, body] = received.split('\r\n\r\n');
 			if (body === undefined) return undefined;
 			const [line, ...lines] = head!.split('\r\n');
+			const entries = lines.map(
+				(header) => /^(.*?):(.*)$/.exec(header)!.slice(1) as [string, string],
+			);
 			const headers = Object.fromEntries(
-				lines.map((header) => [
-					header.split(':')[0]!.toLowerCase(),
-					header.slice(header.indexOf(':') + 1).trim(),
-				]),
+				entries.map(([name, value]) => [name.toLowerCase(), value.trim()]),
 			);
 			if (body.length < Number(headers['content-length'] ?? 0)) return undefined;
 			received = '';
@@ -72,11 +72,8 @@ export async function startRawServer(
 
 /** Returns a whole HTTP response. Its length is counted unless the headers have one. */
 export function http(status: number, headers: Record<string, string>, body = ''): string {
-	const all = {
-		'Content-Length': String(Buffer.byteLength(body)),
-		Connection: 'close',
-		...headers,
-	};
+	const length = String(Buffer.byteLength(body));
+	const all = { 'Content-Length': length, Connection: 'close', ...headers };
 	const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
 	return `HTTP/1.1 ${status} Status\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
 }

@@ -53,7 +53,6 @@ export async function startScriptedModel() {
 	return {
 		baseUrl: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v1`,
 		requests,
-		/** Returns what the model has read of its calls. */
 		toolResults: () =>
 			requests.at(-1)!.messages.flatMap(({ role, content }) => (role === 'tool' ? [content!] : [])),
 		script: (next: Turn[]) => void (turns = [...next]),

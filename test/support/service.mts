@@ -11,11 +11,10 @@ function withRuns(credential: () => { baseUrl: string; privateKey: string }) {
 		credential,
 		run: async (parameters: INodeParameters, rest?: Partial<EngineRun>) =>
 			await runNode({ parameters, credential: credential(), ...rest }),
-		tool: async (parameters: INodeParameters) =>
-			await callTool({
-				parameters: { toolDescription: 'A tool', ...parameters },
-				credential: credential(),
-			}),
+		tool: async (own: INodeParameters) => {
+			const parameters = { toolDescription: 'A tool', ...own };
+			return await callTool({ parameters, credential: credential() });
+		},
 	};
 }
 

@@ -54,7 +54,6 @@ export class TestApi extends EditorApi {
 		return (await this.send<{ executionId: string }>('POST', path, body)).executionId;
 	}
 
-	/** Runs a failed execution again, as a person does from the list. */
 	async retryExecution(id: string): Promise<void> {
 		await this.send('POST', `/rest/executions/${id}/retry`, { loadWorkflow: false });
 	}

@@ -1,17 +1,16 @@
 /** Hands requests to the built trigger in n8n-core's contexts, as plain objects; the tests in a real n8n send real ones. */
-import { loaded, loadNodeType, nodeTypes, TestCredentials } from './engine.mts';
+import { loadNodeType, nodeTypes, TestCredentials } from './engine.mts';
 import { printed } from './environment.mts';
 import { HookContext, WebhookContext } from 'n8n-core';
 import {
 	type ICredentialDataDecryptedObject,
 	type IDataObject,
-	type INode,
 	type INodeParameters,
-	type IWebhookData,
 	type IWorkflowExecuteAdditionalData,
 	Workflow,
 } from 'n8n-workflow';
 import { packageName } from '../../host/paths.mts';
+import { chain } from '../../host/workflow.mts';
 
 export interface Delivery {
 	body: Buffer;
@@ -25,29 +24,16 @@ export async function createTrigger(
 	parameters: INodeParameters,
 	credential?: ICredentialDataDecryptedObject,
 ) {
-	await loaded;
 	const nodeType = await loadNodeType('resumeManagementTrigger');
-	const definition: INode = {
-		id: 'trigger',
-		name: 'Trigger',
-		typeVersion: 1.1,
-		position: [0, 0],
-		parameters,
-		type: `${packageName}.resumeManagementTrigger`,
-		...(credential && { credentials: { resumeManagementApi: { id: '1', name: 'Test' } } }),
-	};
-	const workflow = new Workflow({
-		id: 'test',
-		nodes: [definition],
-		connections: {},
-		active: true,
-		nodeTypes,
-	});
+	const type = `${packageName}.resumeManagementTrigger`;
+	const access = credential && { credentials: { resumeManagementApi: { id: '1', name: 'Test' } } };
+	const own = { name: 'Trigger', type, typeVersion: 1.1, parameters, ...access };
+	const workflow = new Workflow({ id: 'test', ...chain([own]), active: true, nodeTypes });
 	const node = workflow.getNode('Trigger')!;
 	const credentialsHelper = new TestCredentials(credential ?? {});
 	const data = { credentialsHelper, variables: {} } as unknown as IWorkflowExecuteAdditionalData;
 	const [webhookDescription] = nodeType.description.webhooks!;
-	const webhookData = { webhookDescription, workflowExecuteAdditionalData: data };
+	const webhookData = { webhookDescription, workflowExecuteAdditionalData: data } as never;
 
 	return {
 		async activate() {
@@ -69,15 +55,8 @@ export async function createTrigger(
 			};
 			const readRawBody = async () => {};
 			const httpRequest = { headers, params: {}, query, rawBody: body, readRawBody };
-			const context = new WebhookContext(
-				workflow,
-				node,
-				{ ...data, httpRequest, httpResponse } as never,
-				'webhook',
-				webhookData as unknown as IWebhookData,
-				[],
-				null,
-			);
+			const more = { ...data, httpRequest, httpResponse } as never;
+			const context = new WebhookContext(workflow, node, more, 'webhook', webhookData, [], null);
 			Object.assign(context, methods);
 			const result = await nodeType.webhook!.call(context);
 			return {

@@ -1,14 +1,8 @@
 /** Random scripts for writes: executions of one workflow, and what the service and the network do meanwhile. */
 import fc from 'fast-check';
 import { type Drawn, weighted } from './arbitraries.mts';
-import {
-	type Asked,
-	confirmation,
-	type ConnectionFault,
-	CONFIRMS,
-	garbage,
-	type Reaction,
-} from './countingService.mts';
+import { confirmation, CONFIRMS, garbage } from './countingService.mts';
+import type { Asked, ConnectionFault, Reaction } from './countingService.mts';
 import { http, json } from './rawServer.mts';
 
 export const PERSONS = 5;
@@ -47,9 +41,9 @@ const CHANGES: object[] = [
 ];
 /** Bodies that confirm another upgrade, or no token. */
 const OTHERS: Array<[Asked['writing'], object]> = [
-	...['another', false, ''].map((plan): [Asked['writing'], object] => {
-		return ['upgrade', { data: { plan_id: plan } }];
-	}),
+	['upgrade', { data: { plan_id: 'another' } }],
+	['upgrade', { data: { plan_id: false } }],
+	['upgrade', { data: { plan_id: '' } }],
 	['upgrade', { data: [] }],
 	['upgrade', {}],
 	['token', {}],
@@ -123,7 +117,6 @@ const item = fc.record({
 	person: fc.nat(PERSONS - 1),
 	content: fc.constantFrom('pro', 'max'),
 	key: fc.nat(1),
-	/** Makes the item a preview, if the operation has one. */
 	previews: rarely,
 	/** Makes its Simplify an expression that throws. */
 	throws: rarely,

@@ -11,7 +11,6 @@ import manifest from '../../package.json' with { type: 'json' };
 import { DAYS } from '../../sandbox/api.mts';
 import { DELIVERY_BACKOFF_MS } from '../../sandbox/server.mts';
 import { MAX_ATTEMPTS, TIMEOUT_IN_MS } from '../../sandbox/webhooks/webhooks.mts';
-import newOrChanged from '../../workflows/new-or-changed-users.json' with { type: 'json' };
 import { withBlock } from '../../scripts/blocks.mts';
 import { builtCredentials, builtNodes, requireBuilt } from '../../scripts/built.mts';
 import { generatedBlocks, readOperations } from '../../scripts/docs.mts';
@@ -57,7 +56,16 @@ const texts = [
 	...sources.map(read),
 ].join('\n');
 const identifiers = new Set(texts.match(/\w+/g));
-const labels = [...n8nLabels, ...all(texts, /"(?:displayName|name)": ?"([^"]*)"/g)];
+
+/** Fields, choices and operations of the descriptions, and nodes of the example workflows, at any depth. */
+const entries: Array<Record<string, unknown>> = [];
+const workflows = find('workflows/*.json').map((file) => JSON.parse(read(file)) as object);
+JSON.stringify([builtNodes(), credential, workflows], (_, value: unknown) => {
+	if (typeof value === 'object' && value) entries.push(value as Record<string, unknown>);
+	return value;
+});
+const names = entries.flatMap(({ displayName, name }) => [displayName, name]);
+const labels = new Set([...n8nLabels, ...names]);
 
 function anchors(file: string): string[] {
 	return all(read(file), /^#+ (.+)$/gm).map((heading) =>
@@ -96,7 +104,7 @@ function missingInFiles(text: string): string[] {
 }
 
 const defaultOf = (field: string) =>
-	RegExp(`"name":"${field}","type":"number".*?"default":(\\d+)`).exec(texts)![1]!;
+	entries.find(({ name, type }) => name === field && type === 'number')!.default;
 
 const seconds = (milliseconds: number) => `${milliseconds / 1_000} second`;
 
@@ -105,9 +113,7 @@ const { payloadSizeMax } = new (jest.requireActual<{
 	EndpointsConfig: new () => { payloadSizeMax: number };
 }>('@n8n/config/dist/configs/endpoints.config').EndpointsConfig)();
 
-const everyMinutes = newOrChanged.nodes.flatMap(
-	({ parameters: { rule } }) => rule?.interval.map(({ minutesInterval }) => minutesInterval) ?? [],
-);
+const { minutesInterval } = entries.find((entry) => 'minutesInterval' in entry)!;
 
 /** Phrases of the pages with a number of the code, of n8n's code, or measured by hand. */
 const stated = [
@@ -128,7 +134,7 @@ const stated = [
 	`at most ${seconds(LONGEST_WAIT)}s in a run`,
 	`a read may take ${seconds(TIMEOUTS.read)}s`,
 	`of a write ${seconds(TIMEOUTS.write)}s`,
-	`very ${everyMinutes} minutes`,
+	`very ${minutesInterval} minutes`,
 	`${DAYS.other} days`,
 	`${DAYS.premium} days`,
 	`within ${seconds(TIMEOUT_IN_MS)}s`,
@@ -144,7 +150,6 @@ const MEASURED = ['docs/scaling.md', 'bench/README.md'];
 const QUANTITY =
 	/\d[\d,.]* ?(?:bytes|characters|digits|levels|values|[kKMG]i?B|ms|s|(?:milli)?seconds?|minutes?|hours?|days?|attempts)\b/g;
 
-/** Returns a page on one line, without the phrases above. */
 const withoutStated = (page: string) =>
 	stated.reduce((text, phrase) => text.replaceAll(phrase, ''), onOneLine(page));
 
@@ -179,14 +184,14 @@ it.each(pages)('%s has only names, links, messages and numbers that exist', (pag
 		...spans.filter((span) => isUnknownFile(span) || isUnknownIdentifier(span)),
 		...named.filter((name) => !operationNames.includes(name)),
 		...requests.filter((path) => !requestPaths.includes(path)),
-		...italics.filter((label) => !labels.includes(label)),
+		...italics.filter((label) => !labels.has(label)),
 		...quoted.filter((message) => !texts.includes(message)),
 	]).toEqual([]);
 });
 
 it('docs/lists-and-files.md has the names that the nodes look for', () => {
-	const names = Object.values(requireBuilt('shared/names') as Record<string, unknown>);
-	const lists = names.filter((list): list is string[] => Array.isArray(list)).flat();
+	const searched = Object.values(requireBuilt('shared/names') as Record<string, unknown>);
+	const lists = searched.filter((list): list is string[] => Array.isArray(list)).flat();
 	const spans = all(read('docs/lists-and-files.md'), /`([^`]+)`/g);
 	const found = spans.join().replace(/[_-]/g, '').toLowerCase().split(/\W+/);
 	expect(lists.length).toBeGreaterThan(10);

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-	type EventItem,
-	isSelected,
-	readEvent,
-	SECTION_SAVED,
-} from '../../nodes/ResumeManagementTrigger/event.ts';
+import { isSelected, readEvent, SECTION_SAVED } from '../../nodes/ResumeManagementTrigger/event.ts';
+import type { EventItem } from '../../nodes/ResumeManagementTrigger/event.ts';
 import type { Settings } from '../../nodes/ResumeManagementTrigger/settings.ts';
 import { secretsOf } from '../../nodes/shared/secrets.ts';
 

@@ -1,10 +1,5 @@
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
-import {
-	locateFile,
-	dispositionOf,
-	mimeTypeOf,
-	safeFileName,
-} from '../../nodes/ResumeManagement/output/files.ts';
+import * as files from '../../nodes/ResumeManagement/output/files.ts';
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson } from '../../nodes/shared/json.ts';
 import { valuesNamed } from '../../nodes/shared/names.ts';
@@ -28,16 +23,13 @@ const fillers = [
 	// The start of a secret, and spellings of its characters.
 	SECRET.slice(0, -1), 's\\\\\\\\', btoa(SECRET.slice(0, 15)),
 	'%25252525', '&#x0000', 'c \n\t ',
-	'0', 't=', 'v1=', 'v1,', ` v1,${'A'.repeat(43)}`, `,v1=${'a'.repeat(64)}`,
+	'0', 'eyJ', 't=', 'v1=', 'v1,', ` v1,${'A'.repeat(43)}`, `,v1=${'a'.repeat(64)}`,
 ];
 const texts: Array<(length: number) => string> = [
 	...fillers.map((filler) => (length: number) => `x${fill(filler, length)}!`),
 	...[' ', '.', 'A'].map((filler) => (length: number) => fill(filler, length)),
 ];
 
-const envelope = (errorCode: string, errorMessage = '') => {
-	return { status: 'error', errorCode, errorMessage };
-};
 const thrown = (call: () => unknown) => {
 	try {
 		return call();
@@ -50,35 +42,37 @@ const thrown = (call: () => unknown) => {
 const spelled = (index: number) =>
 	[...'abcdefghijklmnop'].map((letter, bit) => letter + (index & (1 << bit) ? '_' : '')).join('');
 
+const judged = (statusCode: number, body: unknown) =>
+	thrown(() => judge({ statusCode, headers: {}, body }));
+
+// prettier-ignore
+const HEADS = [
+	'', 'attachment; ', 'attachment; filename=', 'attachment; filename="', 'a; filename*=',
+	"attachment; filename*=UTF-8''", "attachment; filename*=iso-8859-1''",
+];
+
 const functions: Record<string, Array<(text: string) => unknown>> = {
 	mimeTypeOf: ['', 'a/'].flatMap((head) => [
-		(text: string) => mimeTypeOf({ 'content-type': head + text }),
-		(text: string) => mimeTypeOf({ 'content-type': `${head}${text};` }),
+		(text: string) => files.mimeTypeOf({ 'content-type': head + text }),
+		(text: string) => files.mimeTypeOf({ 'content-type': `${head}${text};` }),
 	]),
-	dispositionOf: [
-		'',
-		'attachment; ',
-		'attachment; filename=',
-		'attachment; filename="',
-		'a; filename*=',
-		..."attachment; filename*=UTF-8''|attachment; filename*=iso-8859-1''".split('|'),
-	].flatMap((head) => [
-		(text: string) => dispositionOf({ 'content-disposition': head + text }),
-		(text: string) => dispositionOf({ 'content-disposition': `${head}${text}"=a` }),
+	dispositionOf: HEADS.flatMap((head) => [
+		(text: string) => files.dispositionOf({ 'content-disposition': head + text }),
+		(text: string) => files.dispositionOf({ 'content-disposition': `${head}${text}"=a` }),
 	]),
-	safeFileName: ['', 'a', 'a.'].map((head) => (text) => safeFileName(`${head}${text}.pdf`)),
+	safeFileName: ['', 'a', 'a.'].map((head) => (text) => files.safeFileName(`${head}${text}.pdf`)),
 	judge: [
-		(text) => thrown(() => judge({ statusCode: 400, headers: {}, body: text })),
-		(text) =>
-			thrown(() => judge({ statusCode: 200, headers: {}, body: envelope(`error code:${text}`) })),
-		(text) => thrown(() => judge({ statusCode: 200, headers: {}, body: envelope('E', text) })),
+		(text) => judged(400, text),
+		(text) => judged(200, { status: 'error', errorCode: `error code:${text}` }),
+		(text) => judged(200, { status: 'error', errorCode: 'E', errorMessage: text }),
 	],
 	locateFile: [
 		...['', 'http://', 'A'.repeat(200)].flatMap((head) => [
-			(text: string) => thrown(() => locateFile({ data: head + text }, '')),
-			(text: string) => thrown(() => locateFile({ a: head + text }, 'a')),
+			(text: string) => thrown(() => files.locateFile({ data: head + text }, '')),
+			(text: string) => thrown(() => files.locateFile({ a: head + text }, 'a')),
 		]),
-		(text) => thrown(() => locateFile({ [text]: 'https://example.com', a: { [text]: 1 } }, '')),
+		(text) =>
+			thrown(() => files.locateFile({ [text]: 'https://example.com', a: { [text]: 1 } }, '')),
 	],
 	parseJson: [parseJson, (text) => parseJson(`1.${text.slice(1, -1)}1`)],
 	hideSecrets: [(text) => hideSecrets({ [text]: [text] }, secrets)],
@@ -133,7 +127,7 @@ test.each<[name: string, build: (parts: number[]) => unknown]>([
 	const search = (length: number) => {
 		const data = build([...Array(length / 4).keys()]);
 		return () => {
-			for (const body of [data, { data }]) thrown(() => locateFile(body as never, ''));
+			for (const body of [data, { data }]) thrown(() => files.locateFile(body as never, ''));
 			valuesNamed(data, ['abcdefghijklmnop']);
 		};
 	};

@@ -18,14 +18,12 @@ const valid = fc
 
 /** Returns the digits and the exponent of a number: equal for equal numbers. */
 function exact(text: string): string {
-	const [, sign, whole, fraction = '', exponent = 0] = /^(-?)(\d+)\.?(\d+)?(?:e(.+))?$/i.exec(
-		text,
-	)!;
+	const parts = /^(-?)(\d+)\.?(\d+)?(?:e(.+))?$/i.exec(text)!;
+	const [, sign, whole, fraction = '', exponent = 0] = parts;
 	const digits = (whole! + fraction).replace(/^0+/, '');
 	const kept = digits.replace(/0+$/, '');
-	return (
-		kept && `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`
-	);
+	const zeros = digits.length - kept.length;
+	return kept && `${sign}${kept}e${Number(exponent) - fraction.length + zeros}`;
 }
 
 /** Since Node.js 22, a reviver gets the source of a number. */

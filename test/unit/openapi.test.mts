@@ -5,10 +5,8 @@ import { document, documentedOperations, judge } from '../support/openapi.mts';
 it.each(documentedOperations())(
 	'$operationId requires both headers, and has the HTTP statuses of the specification',
 	({ operationId, parameters, responses }) => {
-		const required = ['Authentication', 'ContentType'].map((name) => ({
-			$ref: `#/components/parameters/${name}`,
-		}));
-		expect(parameters).toEqual(expect.arrayContaining(required));
+		const names = parameters.map(({ $ref }) => $ref?.split('/').at(-1));
+		expect(names).toEqual(expect.arrayContaining(['Authentication', 'ContentType']));
 		const refused = operationId === 'plan.upgrade' ? ['401'] : [];
 		expect(Object.keys(responses)).toEqual(['200', ...refused, '500']);
 	},
