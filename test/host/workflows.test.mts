@@ -101,7 +101,7 @@ async function post(path: string, body: object, secret = webhookSecret) {
 
 /** Matches a report of two failures with one cause. */
 const failures = (ids: string) =>
-	RegExp(`: 2\\. .* again.*\\n2 × The service has nothing at .*Check the ID.* IDs: ${ids}$`);
+	RegExp(`: 2\\. .* again.*\\n2 × .*IDs: ${ids}\\) The service has nothing at .*Check the ID`);
 
 /** All resumes with their users. */
 const RESUMES = `SELECT users.id AS userId, email, resumes.id AS resumeId, title
