@@ -58,7 +58,7 @@ export class ResumeManagementApi implements ICredentialType {
 			placeholder: 'e.g. https://api.example.com/v1',
 			description:
 				'Address of the service up to and including its version segment. The private key is sent only to this address.',
-			hint: 'Starts with https:// and ends in a version, such as /v1. On the machine that n8n runs on, http:// works too, such as http://127.0.0.1:8787/v1. If the test shows a code: ERR_INVALID_URL means another form; ENOTFOUND, an unknown host; ECONNREFUSED, that nothing listens there; EPROTO, no https.',
+			hint: 'Starts with https:// and ends in a version, such as /v1. On the machine that n8n runs on, http:// works too, such as http://127.0.0.1:8787/v1. If the test shows a code: ERR_INVALID_URL means that the address does not look like this; ENOTFOUND, an unknown host; ECONNREFUSED, that nothing listens there; EPROTO, that it has no https.',
 		},
 		{
 			displayName: 'Private Key',
