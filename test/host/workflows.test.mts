@@ -195,7 +195,10 @@ example('upgrades-from-file', 'sends nothing if the file has a mistake', async (
 		['id,email,planId', 'The file has no rows'],
 		['Id;Plan;Mail\n1;2;3', `${no} email and no column planId. Found: Id, Plan, Mail.`],
 		['id,email,E-Mail,planId\n1,2,3,4', 'The file has email in two columns.'],
-		[good + `A1,${emma},${pro}\n`.repeat(100), 'The file has 101 rows'],
+		[
+			good + `A1,${emma},${pro}\n`.repeat(100),
+			'has 101 rows, but may have 100. Split it, or add Max Upgrades to Upgrade plan.',
+		],
 		[Buffer.alloc(10_000_000, good), 'The file is larger than 500 KB.'],
 		[Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR'), 'The file is neither CSV nor Excel.'],
 		['PK\x03\x04 or an Excel file with a password', 't be read: save it as CSV, or as .xlsx'],
@@ -217,7 +220,11 @@ example('upgrades-from-file', 'sends nothing if the file has a mistake', async (
 		/Row 3: no address is no [^]*Row 4: there is no planId[^]*Row 4: an earlier [^]*Row 5: a spreadsheet/,
 	);
 	const { page } = await upload(good, 'Check only');
-	for (const text of ['1 row would be billed<', `Row 2 would be billed: ${emma}, ${pro}`])
+	for (const text of [
+		'1 row would be billed<',
+		`Row 2 (id A1) would be billed: ${emma}, ${pro}`,
+		'Plans and users are not checked. To send it, choose',
+	])
 		expect(page).toContain(text);
 	expect(instance.sandbox.requests).toEqual([]);
 });
@@ -244,6 +251,9 @@ example('upgrades-from-file', 'bills a row once, in any format and encoding', as
 		const { page } = await upload(file);
 		expect(page).toContain(`${now} newly billed, ${before} billed before<`);
 	}
+	const { page } = await upload(text, 'Check only');
+	expect(page).toContain('0 rows would be billed<');
+	expect(page).not.toContain('To send it');
 	expect(instance.billed(olivia)).toBe(1);
 });
 
@@ -263,11 +273,12 @@ example('upgrades-from-file', 'returns the outcomes, and keeps open rows open', 
 	] as const) {
 		sandbox.requests.length = 0;
 		const { page, execution } = await upload(csv);
-		for (const text of [title, 'outcomes.csv']) expect(page).toContain(text);
+		for (const text of [title, 'outcomes.csv, which your browser has'])
+			expect(page).toContain(text);
 		expect([sandbox.requests.length, execution.status]).toEqual([requests, 'error']);
 		const causes = [
 			`unknown: ${open}The connection .* In ten minutes, decide in .*\\(id 1002\\)`,
-			'refused: The service .*\\(plan-upgrade-2\\)\\. Correct .*\\(id 1003\\)',
+			'refused: The service .*\\(plan-upgrade-2\\)\\. Not billed\\. Remove the cause .*\\(id 1003\\)',
 			`held: ${open}The service .*\\(plan-upgrade-1\\)\\. In ten .*\\(id 1004\\)`,
 		];
 		const lines = RegExp(`^${causes.map((cause) => `1 × ${cause}`).join('\n')}$`);
