@@ -437,28 +437,35 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	sandbox.faults.add({ path: '/plan/upgrade', drop: 'before', times: 3 });
 	for (const id of [0, 1, 2]) expect(await pay(id)).toBe('unknown');
 	expect(await pay(3, SANDBOX_PLANS.failingPayment)).toBe('held');
+	await activate('upgrades-from-file');
+	const list = `id,email,planId\nopen_4,${emails[3]},${SANDBOX_PLANS.failingPayment}`;
+	expect((await upload(list)).page).toContain('1 not billed<');
 	await activate(file);
 	expect((await submitForm(file, 'Eva')).page).toContain('A new one is listed after ten minutes');
 	await change(file, (node) => JSON.parse(JSON.stringify(node).replace('< -10', '< 5')) as INode);
 	await activate(file);
 
-	/** Opens the form, and returns a function that submits choices for these payments, and returns the last page. */
+	/** Opens the form, and returns a function that submits choices for these upgrades, and returns the last page and the execution. */
 	async function open(person: string) {
-		const { url, page } = await submitForm(file, person);
+		const { url, id, page } = await submitForm(file, person);
 		expect(page).toMatch(
 			/Plan now: plan_\w+, period since \w+, \d+ \w+ 20\d\d|record names no plan/,
 		);
 		expect(page).toMatch(/Tried \w+, [\w: ]+: unknown\. The connection/);
+		expect(page).not.toMatch(/ried [^<]+\.\.</);
 		return async (choices: string[]) => {
 			const form = new FormData();
-			for (const [id, choice] of choices.entries()) {
-				const label = RegExp(`for='(field-\\d+)'>Decision for payment open_${id}: `).exec(page);
+			for (const [index, choice] of choices.entries()) {
+				const label = RegExp(`for='(field-\\d+)'>Decision for \\w+ open_${index}: `).exec(page);
 				if (label) form.set(label[1]!, choice);
 			}
 			await http.post(url, form, { auth: formAuth });
 			for (;;) {
 				const { page: last } = await waitingPage(url);
-				if (last.includes(' still open<')) return last;
+				if (!last.includes(' still open<')) continue;
+				await http.post(url, undefined, { auth: formAuth });
+				const { status, data } = await instance.api.waitForExecution(id);
+				return { page: last, status, message: data.resultData.error?.message };
 			}
 		};
 	}
@@ -477,19 +484,41 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	sandbox.faults.clear();
 	const [eva, ann] = [await open('Eva'), await open('Ann')];
 	sandbox.faults.add({ path: '/plan/upgrade', delayMs: 3_000, times: 1 });
-	const deciding = eva(['It was done', again, 'Drop it', again]);
+	const deciding = eva(['It was done', again, 'Drop it', again, 'Drop it']);
 	while ((await rows())[1] !== 'unknown 1') await sleep(50);
 	// A row is not changed before it is its turn: another person might send it meanwhile, with the next key.
-	expect(await rows()).toContain('held 0');
-	const page = await deciding;
-	expect(page).toContain('payment open_0: upgraded. Eva: It was done.');
+	expect((await rows())[3]).toBe('held 0');
+	const decided = await deciding;
+	expect(decided.page).toContain('payment open_0: upgraded. Eva: It was done.');
+	expect(decided).toMatchObject({
+		status: 'error',
+		message: expect.stringMatching(
+			/^payment open_3: held\. Eva: Send again with a new key \(bills\)\. The service .*\nIn ten /,
+		) as unknown,
+	});
 	// Ann's form is older than Eva's decisions.
-	expect(await ann([again, again, again, again])).toContain('open_2: dropped. Eva: Drop it.');
-	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'held 1']);
+	const late = 'Somebody decided before you, and your decision changed nothing.';
+	const older = await ann([again, again, again, again]);
+	expect(older).toMatchObject({ status: 'success' });
+	for (const text of [`open_2: dropped. ${late} Eva: Drop it.`, 'open_4: dropped. Eva: Drop it.'])
+		expect(older.page).toContain(text);
+	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'held 1', 'dropped 0']);
+	const { page, execution } = await upload(list);
+	expect(page).toContain('0 newly billed, 0 billed before, 1 dropped<');
+	expect(execution.status).toBe('success');
+	const detail = 'Dropped, and not sent again: Eva: Drop it.';
+	expect(jsonOf(execution, 'Outcomes')).toMatchObject([{ outcome: 'dropped', detail }]);
 	sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
 	const both = [await open('Eva'), await open('Ann')];
-	await Promise.all(both.map((decide) => decide(['', '', '', again])));
-	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'unknown 2']);
+	const results = await Promise.all(both.map((decide) => decide(['', '', '', again])));
+	expect(results.map(({ status }) => status).sort()).toEqual(['error', 'success']);
+	expect(results.find(({ status }) => status === 'success')!.page).toContain(late);
+	expect((await rows())[3]).toBe('unknown 2');
+	const { page: last } = await submitForm(file, 'Eva');
+	expect(last).toMatch(/>First tried [^<]+\. Last tried [^<]+: unknown\. (Eva|Ann): Send again/);
+	const left = await (await open('Eva'))([]);
+	expect(left.page).toMatch(/payment open_3: unknown\. You left it open\. (Eva|Ann): Send again/);
+	expect(left.status).toBe('success');
 	expect([await pay(0), await pay(2)]).toEqual(['upgraded', 'dropped']);
 	expect(emails.map(billed)).toEqual([1, 1, 0, 0]);
 });
