@@ -689,9 +689,11 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 
 	// The model asks for another upgrade. Its email has the same links as the first one.
 	const again = { ...upgrade, toolParameters: { email: instance.emails[0]!, planId: pro } };
-	for (const [presses, calls, results, upgrades] of [
-		[['Decline'], [upgrade], ['User rejected the tool call to Upgrade a plan'], 0],
-		[['Approve', 'Approve'], [upgrade, again], [pro, 'This Send Once Key was used before'], 1],
+	const used = 'This Send Once Key was used before';
+	const report = `${again.toolParameters.email}, ${pro}: unknown. ${used}`;
+	for (const [presses, calls, results, upgrades, message] of [
+		[['Decline'], [upgrade], ['User rejected the tool call to Upgrade a plan'], 0, undefined],
+		[['Approve', 'Approve'], [upgrade, again], [pro, used], 1, expect.stringContaining(report)],
 	] as const) {
 		model.script([
 			[{ name: 'Find_a_user', arguments: { email } }],
@@ -699,7 +701,9 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			'The outcome.',
 		]);
 		const form = new FormData();
-		form.set('field-0', `Please upgrade ${email} to ${pro}.`);
+		form.set('field-0', `<b>&lt;i>Please upgrade ${email} to ${pro}.`);
+		const { data: formPage } = await http.get<string>(`${url}/form/${webhookId}`);
+		expect(formPage).toContain('Nothing is upgraded before that person approves.');
 		await http.post(`${url}/form/${webhookId}`, form);
 		const newest = async () => (await api.listExecutions(exampleId(approval)))[0]!;
 		const press = async (text: string, label: string) => {
@@ -717,10 +721,14 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			expect(text).toContain('To: billing@example.com\n');
 			const wish = `The agent wants to upgrade ${toolParameters.email} to the plan ${pro}.`;
 			expect(text).toContain(wish);
+			// n8n turns "&lt;" into "<".
+			expect(text).toContain(`The request:  b> lt;i>Please upgrade ${email} to ${pro}.`);
 			await Promise.all(presses.map((label) => press(text, label)));
 		}
 		const execution = await api.waitForExecution((await newest()).id);
 		expect(jsonOf(execution, 'Agent')).toMatchObject([{ output: 'The outcome.' }]);
+		// An approved upgrade that failed fails the execution.
+		expect(execution.data.resultData.error?.message).toEqual(message);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 		expectToolResults(userId, ...results);
 		// A later press changes nothing.
