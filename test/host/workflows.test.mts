@@ -552,9 +552,10 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 example('check-account', 'says which fields the examples need', async () => {
 	const check = async () => {
 		const execution = await run('check-account', 'Start');
-		const lines = jsonOf(execution, 'Fields').map(
-			(row) => `${row.field} ${row.state}. ${row.detail}`,
-		);
+		const rows = jsonOf(execution, 'Fields');
+		for (const row of rows)
+			expect(Object.keys(row)).toEqual(['state', 'detail', 'record', 'field', 'examples']);
+		const lines = rows.map((row) => `${row.field} ${row.state}. ${row.detail}`);
 		return [execution.data.resultData.error?.message, ...lines];
 	};
 	const { faults, requests } = instance.sandbox;
@@ -572,14 +573,15 @@ example('check-account', 'says which fields the examples need', async () => {
 		'email not found. Your fields are userId, mail',
 		...found.slice(3),
 	]);
-	for (const [fault, cause] of [
-		[{ response: { status: 503 } }, 'HTTP 503'],
-		[success([]), 'There is no record'],
+	for (const [fault, cause, others] of [
+		[{ response: { status: 503 } }, 'HTTP 503', 'Not read, because the record before it could'],
+		[success([]), 'There is no record', 'There is no record'],
 	] as const) {
 		faults.clear();
 		faults.add({ path: '/users', ...fault });
 		const [report, ...rows] = await check();
 		expect([report, rows[0]]).toEqual(Array(2).fill(expect.stringContaining(cause)));
+		expect(rows.slice(2)).toEqual(Array(6).fill(expect.stringContaining(others)));
 		expect(JSON.stringify(rows)).not.toContain('is empty');
 	}
 });
