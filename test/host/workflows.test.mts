@@ -120,10 +120,12 @@ example('create-tables', 'makes all tables, and keeps those there are', async ()
 		({ parameters: { tableName, columns } }) => {
 			if (!tableName) return [];
 			const types = (columns as unknown as Columns).column.map(({ name, type }) => [name, type]);
-			return [[tableName, Object.fromEntries(types)]];
+			return [[tableName, types]];
 		},
 	);
-	expect(Object.fromEntries(made)).toEqual(dataTables);
+	expect(made).toEqual(
+		Object.entries(dataTables).map(([name, types]) => [name, Object.entries(types)]),
+	);
 	const page = await readFile(join(projectRoot, 'docs', 'examples.md'), 'utf8');
 	for (const [name, types] of Object.entries(dataTables)) {
 		const columns = Object.entries(types).map(
@@ -185,7 +187,10 @@ example('upgrades-from-file', 'sends nothing if the file has a mistake', async (
 		['id,email,planId', 'The file has no rows'],
 		['Id;Plan;Mail\n1;2;3', `${no} email and no column planId. Found: Id, Plan, Mail.`],
 		['id,email,E-Mail,planId\n1,2,3,4', 'The file has email in two columns.'],
-		[good + `A1,${emma},${pro}\n`.repeat(100), 'The file has 101 rows'],
+		[
+			good + `A1,${emma},${pro}\n`.repeat(100),
+			'has 101 rows, but may have 100. Split it, or add Max Upgrades to Upgrade plan.',
+		],
 		[Buffer.alloc(10_000_000, good), 'The file is larger than 500 KB.'],
 		[Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR'), 'The file is neither CSV nor Excel.'],
 		['PK\x03\x04 or an Excel file with a password', 't be read: save it as CSV, or as .xlsx'],
@@ -207,7 +212,11 @@ example('upgrades-from-file', 'sends nothing if the file has a mistake', async (
 		/Row 3: no address is no [^]*Row 4: there is no planId[^]*Row 4: an earlier [^]*Row 5: a spreadsheet/,
 	);
 	const { page } = await upload(good, 'Check only');
-	for (const text of ['1 row would be billed<', `Row 2 would be billed: ${emma}, ${pro}`])
+	for (const text of [
+		'1 row would be billed<',
+		`Row 2 (id A1) would be billed: ${emma}, ${pro}`,
+		'Plans and users are not checked. To send it, choose',
+	])
 		expect(page).toContain(text);
 	expect(instance.sandbox.requests).toEqual([]);
 });
@@ -234,6 +243,9 @@ example('upgrades-from-file', 'bills a row once, in any format and encoding', as
 		const { page } = await upload(file);
 		expect(page).toContain(`${now} newly billed, ${before} billed before<`);
 	}
+	const { page } = await upload(text, 'Check only');
+	expect(page).toContain('0 rows would be billed<');
+	expect(page).not.toContain('To send it');
 	expect(instance.billed(olivia)).toBe(1);
 });
 
@@ -249,11 +261,12 @@ example('upgrades-from-file', 'returns the outcomes, and keeps open rows open', 
 	] as const) {
 		sandbox.requests.length = 0;
 		const { page, execution } = await upload(csv);
-		for (const text of [title, 'outcomes.csv']) expect(page).toContain(text);
+		for (const text of [title, 'outcomes.csv, which your browser has'])
+			expect(page).toContain(text);
 		expect([sandbox.requests.length, execution.status]).toEqual([requests, 'error']);
 		const causes = [
 			`unknown: ${open}The connection .* In ten minutes, decide in .*\\(id 1002\\)`,
-			'refused: The service .*\\(plan-upgrade-2\\)\\. Correct .*\\(id 1003\\)',
+			'refused: The service .*\\(plan-upgrade-2\\)\\. Not billed\\. Remove the cause .*\\(id 1003\\)',
 			`held: ${open}The service .*\\(plan-upgrade-1\\)\\. In ten .*\\(id 1004\\)`,
 		];
 		const lines = RegExp(`^${causes.map((cause) => `1 × ${cause}`).join('\n')}$`);
@@ -329,11 +342,14 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 		const isKnown = saved[key] === outcome && /upgraded|unknown|held/.test(outcome);
 		const before = sandbox.requests.length;
 		const calls = Array.from({ length: times }, () => post('payment-received', body));
-		for (const { status, data } of await Promise.all(calls)) {
+		const responses = await Promise.all(calls);
+		for (const { status, data } of responses) {
 			const response = { received: httpStatus === 200, outcome };
-			expect([payment, status, data]).toEqual([payment, httpStatus, response]);
+			expect([payment, status, data]).toMatchObject([payment, httpStatus, response]);
 			ended.push(isKnown || outcome === 'upgraded' ? 'success' : 'error');
 		}
+		const repeated = responses.filter(({ data }) => data.repeated);
+		expect(repeated).toHaveLength(isKnown ? times : times - 1);
 		if (isKnown) expect(sandbox.requests).toHaveLength(before);
 		saved[key] = outcome;
 	}
@@ -392,8 +408,11 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	for (const { data } of executions.filter(({ status }) => status === 'error')) {
 		expect(data.resultData.error!.message).toMatch(report);
 	}
-	const { data } = executions.find(({ storedData }) => storedData.includes('pay_4'))!;
-	expect(data.resultData.error!.message).toBe(
+	const reports = executions.map(({ data }) => data.resultData.error?.message);
+	expect(reports).toContain(
+		`Payment pay_4 of ${lost}: unknown. This Send Once Key was used before, so nothing was sent now. Another payment or delivery has this ID. If it is still unknown in ten minutes, decide in Settle open upgrades.`,
+	);
+	expect(reports).toContain(
 		`Payment pay_4 of ${lost}: unknown. Outcome unknown: The connection to the service was lost before the response was complete. It may be billed. The provider does not deliver it again. In ten minutes, decide in Settle open upgrades.`,
 	);
 });
@@ -408,26 +427,33 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	sandbox.faults.add({ path: '/plan/upgrade', drop: 'before', times: 3 });
 	for (const id of [0, 1, 2]) expect(await pay(id)).toBe('unknown');
 	expect(await pay(3, SANDBOX_PLANS.failingPayment)).toBe('held');
+	await activate('upgrades-from-file');
+	const list = `id,email,planId\nopen_4,${emails[3]},${SANDBOX_PLANS.failingPayment}`;
+	expect((await upload(list)).page).toContain('1 not billed<');
 	await activate(file);
 	expect((await submitForm(file, 'Eva')).page).toContain('A new one is listed after ten minutes');
 	await change(file, (node) => JSON.parse(JSON.stringify(node).replace('< -10', '< 5')) as INode);
 	await activate(file);
 
-	/** Opens the form, and returns a function that submits choices for these payments, and returns the last page. */
+	/** Opens the form, and returns a function that submits choices for these upgrades, and returns the last page and the execution. */
 	async function open(person: string) {
-		const { url, page } = await submitForm(file, person);
+		const { url, id, page } = await submitForm(file, person);
 		expect(page).toMatch(/Plan now: plan_\w+, period since .* 20\d\d|record names no plan/);
 		expect(page).toMatch(/Tried \w+, [\w: ]+: unknown\. The connection/);
+		expect(page).not.toMatch(/ried [^<]+\.\.</);
 		return async (choices: string[]) => {
 			const form = new FormData();
-			for (const [id, choice] of choices.entries()) {
-				const label = RegExp(`for='(field-\\d+)'>Decision for payment open_${id}: `).exec(page);
+			for (const [index, choice] of choices.entries()) {
+				const label = RegExp(`for='(field-\\d+)'>Decision for \\w+ open_${index}: `).exec(page);
 				if (label) form.set(label[1]!, choice);
 			}
 			await http.post(url, form, { auth: formAuth });
 			for (;;) {
 				const { page: last } = await waitingPage(url);
-				if (last.includes(' still open<')) return last;
+				if (!last.includes(' still open<')) continue;
+				await http.post(url, undefined, { auth: formAuth });
+				const { status, data } = await instance.api.waitForExecution(id);
+				return { page: last, status, message: data.resultData.error?.message };
 			}
 		};
 	}
@@ -446,19 +472,41 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	sandbox.faults.clear();
 	const [eva, ann] = [await open('Eva'), await open('Ann')];
 	sandbox.faults.add({ path: '/plan/upgrade', delayMs: 3_000, times: 1 });
-	const deciding = eva(['It was done', again, 'Drop it', again]);
+	const deciding = eva(['It was done', again, 'Drop it', again, 'Drop it']);
 	while ((await rows())[1] !== 'unknown 1') await sleep(50);
 	// A row is not changed before it is its turn: another person might send it meanwhile, with the next key.
-	expect(await rows()).toContain('held 0');
-	const page = await deciding;
-	expect(page).toContain('payment open_0: upgraded. Eva: It was done.');
+	expect((await rows())[3]).toBe('held 0');
+	const decided = await deciding;
+	expect(decided.page).toContain('payment open_0: upgraded. Eva: It was done.');
+	expect(decided).toMatchObject({
+		status: 'error',
+		message: expect.stringMatching(
+			/^payment open_3: held\. Eva: Send again with a new key \(bills\)\. The service .*\nIn ten /,
+		) as unknown,
+	});
 	// Ann's form is older than Eva's decisions.
-	expect(await ann([again, again, again, again])).toContain('open_2: dropped. Eva: Drop it.');
-	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'held 1']);
+	const late = 'Somebody decided before you, and your decision changed nothing.';
+	const older = await ann([again, again, again, again]);
+	expect(older).toMatchObject({ status: 'success' });
+	for (const text of [`open_2: dropped. ${late} Eva: Drop it.`, 'open_4: dropped. Eva: Drop it.'])
+		expect(older.page).toContain(text);
+	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'held 1', 'dropped 0']);
+	const { page, execution } = await upload(list);
+	expect(page).toContain('0 newly billed, 0 billed before, 1 dropped<');
+	expect(execution.status).toBe('success');
+	const detail = 'Dropped, and not sent again: Eva: Drop it.';
+	expect(jsonOf(execution, 'Outcomes')).toMatchObject([{ outcome: 'dropped', detail }]);
 	sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
 	const both = [await open('Eva'), await open('Ann')];
-	await Promise.all(both.map((decide) => decide(['', '', '', again])));
-	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'unknown 2']);
+	const results = await Promise.all(both.map((decide) => decide(['', '', '', again])));
+	expect(results.map(({ status }) => status).sort()).toEqual(['error', 'success']);
+	expect(results.find(({ status }) => status === 'success')!.page).toContain(late);
+	expect((await rows())[3]).toBe('unknown 2');
+	const { page: last } = await submitForm(file, 'Eva');
+	expect(last).toMatch(/>First tried [^<]+\. Last tried [^<]+: unknown\. (Eva|Ann): Send again/);
+	const left = await (await open('Eva'))([]);
+	expect(left.page).toMatch(/payment open_3: unknown\. You left it open\. (Eva|Ann): Send again/);
+	expect(left.status).toBe('success');
 	expect([await pay(0), await pay(2)]).toEqual(['upgraded', 'dropped']);
 	expect(emails.map(billed)).toEqual([1, 1, 0, 0]);
 });
@@ -487,7 +535,9 @@ example('check-account', 'says which fields the examples need', async () => {
 	const check = async () => {
 		const execution = await run('check-account', 'Start');
 		const rows = jsonOf(execution, 'Fields');
-		const lines = rows.map(({ field, state, detail }) => `${field} ${state}. ${detail}`);
+		for (const row of rows)
+			expect(Object.keys(row)).toEqual(['state', 'detail', 'record', 'field', 'examples']);
+		const lines = rows.map((row) => `${row.field} ${row.state}. ${row.detail}`);
 		return [execution.data.resultData.error?.message, ...lines];
 	};
 	const { faults, requests } = instance.sandbox;
@@ -505,14 +555,15 @@ example('check-account', 'says which fields the examples need', async () => {
 		'email not found. Your fields are userId, mail',
 		...found.slice(3),
 	]);
-	for (const [fault, cause] of [
-		[{ response: { status: 503 } }, 'HTTP 503'],
-		[success([]), 'There is no record'],
+	for (const [fault, cause, others] of [
+		[{ response: { status: 503 } }, 'HTTP 503', 'Not read, because the record before it could'],
+		[success([]), 'There is no record', 'There is no record'],
 	] as const) {
 		faults.clear();
 		faults.add({ path: '/users', ...fault });
 		const [report, ...rows] = await check();
 		expect([report, rows[0]]).toEqual(Array(2).fill(expect.stringContaining(cause)));
+		expect(rows.slice(2)).toEqual(Array(6).fill(expect.stringContaining(others)));
 		expect(JSON.stringify(rows)).not.toContain('is empty');
 	}
 });
@@ -621,9 +672,11 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 
 	// The model asks for another upgrade. Its email has the same links as the first one.
 	const again = { ...upgrade, toolParameters: { email: instance.emails[0]!, planId: pro } };
-	for (const [presses, calls, results, upgrades] of [
-		[['Decline'], [upgrade], ['User rejected the tool call to Upgrade a plan'], 0],
-		[['Approve', 'Approve'], [upgrade, again], [pro, 'This Send Once Key was used before'], 1],
+	const used = 'This Send Once Key was used before';
+	const report = `${again.toolParameters.email}, ${pro}: unknown. ${used}`;
+	for (const [presses, calls, results, upgrades, message] of [
+		[['Decline'], [upgrade], ['User rejected the tool call to Upgrade a plan'], 0, undefined],
+		[['Approve', 'Approve'], [upgrade, again], [pro, used], 1, expect.stringContaining(report)],
 	] as const) {
 		model.script([
 			[{ name: 'Find_a_user', arguments: { email } }],
@@ -631,7 +684,9 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			'The outcome.',
 		]);
 		const form = new FormData();
-		form.set('field-0', `Please upgrade ${email} to ${pro}.`);
+		form.set('field-0', `<b>&lt;i>Please upgrade ${email} to ${pro}.`);
+		const { data: formPage } = await http.get<string>(`${url}/form/${webhookId}`);
+		expect(formPage).toContain('Nothing is upgraded before that person approves.');
 		await http.post(`${url}/form/${webhookId}`, form);
 		const newest = async () => (await api.listExecutions(exampleId(approval)))[0]!;
 		const press = async (text: string, label: string) => {
@@ -649,10 +704,14 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			expect(text).toContain('To: billing@example.com\n');
 			const wish = `The agent wants to upgrade ${toolParameters.email} to the plan ${pro}.`;
 			expect(text).toContain(wish);
+			// n8n turns "&lt;" into "<".
+			expect(text).toContain(`The request:  b> lt;i>Please upgrade ${email} to ${pro}.`);
 			await Promise.all(presses.map((label) => press(text, label)));
 		}
 		const execution = await api.waitForExecution((await newest()).id);
 		expect(jsonOf(execution, 'Agent')).toMatchObject([{ output: 'The outcome.' }]);
+		// An approved upgrade that failed fails the execution.
+		expect(execution.data.resultData.error?.message).toEqual(message);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 		expectToolResults(userId, ...results);
 		await press(text, 'Approve');
