@@ -111,7 +111,7 @@ export class ResumeManagementApi implements ICredentialType {
 		request: { url: TEST_URL, disableFollowRedirect: true },
 		rules: [
 			rule('status', 'error', REFUSED),
-			// n8n compares the value at a path: the first character of any string is a String.
+			// n8n compares the value at a path. Only a string that is not empty has a first character.
 			rule('errorCode[0].constructor.name', 'String', REFUSED),
 			rule('status', undefined, NOT_THE_SERVICE),
 			...[401, 403].map((value) => statusRule(value, REFUSED)),

@@ -11,7 +11,7 @@ export interface Credential {
 	/** Without a trailing slash. */
 	baseUrl: string;
 	/**
-	 * Identifies the account with the base URL: the credential's ID in n8n, so that a new private key is the same account.
+	 * With the base URL, identifies the account: the credential's ID in n8n, so that a new private key is the same account.
 	 * The private key if n8n gives no ID, or if the credential may differ between items.
 	 */
 	account: { id: string } | { privateKey: string };
@@ -30,9 +30,9 @@ export class Credentials {
 	/** @throws Failure if the key must not be sent to the base URL, or can't be a key; n8n's own errors */
 	async read(itemIndex: number): Promise<Credential> {
 		this.shared ??= this.readShared(itemIndex);
-		// A failed read says nothing about the other items, so each of them reads again.
-		const again = async () => await (this.shared = this.readShared(itemIndex));
-		const shared = await this.shared.catch(again);
+		// After a failed read, each item that waited for it reads once more.
+		const readAgain = async () => await (this.shared = this.readShared(itemIndex));
+		const shared = await this.shared.catch(readAgain);
 		return shared ?? (await readCredential(this.context, itemIndex));
 	}
 

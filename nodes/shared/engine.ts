@@ -26,7 +26,7 @@ export interface ClaimContext {
  * Calls one of n8n's deduplication helpers for a database row of its own. n8n reads, changes and writes back one row for
  * all that a node has processed, so two executions can both find a key new. Only the INSERT of a row decides. n8n names the
  * row by the node's ID, which it reads before its first `await` (n8n/src/deduplication/deduplication-helper.ts). If it read
- * the ID later, all rows would be one: `Claims` asks for a row that nobody writes, and sends nothing if it is there.
+ * the ID later, all rows would be one: `Claims.checkRows` notices that by a row that is never written.
  * @throws Error if n8n has no such helper
  */
 export async function withRow<T>(
@@ -80,7 +80,7 @@ export function identityOfWrite(context: IExecutePaginationFunctions): object | 
 
 /**
  * Returns the context with another cancel signal: n8n replaces the `abortSignal` of a request with the signal of its
- * context (n8n-core's authentication.ts). If n8n did not, the request's own `abortSignal` would count, which is the same.
+ * context (n8n-core's authentication.ts). If n8n did not, the request's own `abortSignal` would count: `send` passes the same signal.
  */
 export function withCancelSignal<T extends object>(context: T, signal: AbortSignal): T {
 	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } }) as T;
@@ -100,7 +100,7 @@ type GetParameterValue = Workflow['expression']['getParameterValue'];
  * Reads a credential once for all items, if it is proved to be the same for each: n8n loads and decrypts it at each read,
  * which made reads 40 % slower. n8n passes the decrypted data to one call of `getParameterValue` of the context's
  * workflow (n8n-core's node-execution-context.ts, n8n/src/credentials-helper.ts). A workflow that records this call gives
- * the proof: if no field is an expression, and nothing changed, the credential is the same for all items.
+ * the proof: if it evaluated no expression (one may evaluate to itself), and n8n added nothing, all items have the same credential.
  * @returns undefined without the proof, also if n8n reads credentials in another way: then each item reads its own
  */
 export async function readSharedCredential(

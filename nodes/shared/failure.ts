@@ -5,7 +5,7 @@ import { FAILURES } from './failures';
 
 export type FailureId = keyof typeof FAILURES;
 
-/** What became of a write: `State` in `journal.ts` explains each. */
+/** What became of a write. `held`: not done, and a person has to act first. `State` in `journal.ts` explains each. */
 export type Outcome = 'applied' | 'refused' | 'held' | 'unknown';
 
 /** IDs of the failures for which the workflow or the credential has to be changed: nothing was sent. */

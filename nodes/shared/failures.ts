@@ -95,7 +95,7 @@ export const FAILURES = {
 		'Fix the earlier item, or set On Error to Continue.',
 	],
 	'write.repeated': [
-		'This item is for the same upgrade as item {buyer}, so it was not sent',
+		'This item is for the same upgrade as item {firstItem}, so it was not sent',
 		'Both have the same email and plan, and each would bill. For two purchases, give each a Send Once Key of its own, or switch on Allow Repeated Upgrades in Options. Nothing was sent for this item.',
 	],
 	'write.tooMany': [

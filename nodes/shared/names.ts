@@ -17,7 +17,7 @@ export const PAGE_COUNTS = ['pages', 'totalpages', 'pagecount'];
 /** Numbers of records in a list. */
 export const TOTALS = ['total', 'totalcount'];
 
-/** Numbers of records in a response or, if larger, in a list. */
+/** Numbers of records in a response or, with some services, in the whole list. */
 export const COUNTS = ['count'];
 
 /** Objects in a response, or in its `data`, that may hold the properties above. */

@@ -73,7 +73,8 @@ export class ParameterReader {
 		if (path.includes('://')) this.reject('isAnAddress', name);
 		if (path.includes('?')) this.reject('hasQuery', name);
 		// An expression without a value at the end would name all records, also for DELETE.
-		if (path.endsWith('/') && this.rawText(name).endsWith('}}')) this.reject('notAPath', name);
+		if (path.endsWith('/') && this.rawText(name).trimEnd().endsWith('}}'))
+			this.reject('notAPath', name);
 		return toPath(path) ?? this.reject('notAPath', name);
 	}
 

@@ -43,14 +43,14 @@ function spellingsOf(secret: string): string[] {
 }
 
 /**
- * Characters that are written as `\u00xx` by .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all of them.
+ * Characters that are written as `\u00xx` by .NET's System.Text.Json; Gson; Go (Rails and PHP on request); all of these together.
  */
 const ESCAPED_IN_JSON = [/\\"|[&'+<>`]/g, /[&'<=>]/g, /[&<>]/g, /\\"|[&'+/<=>`]/g];
 
 function jsonOf(secret: string): string[] {
 	const json = inJson(secret);
 	const escaped = ESCAPED_IN_JSON.flatMap((characters) => {
-		// `\\"` becomes `\\u0022`: of its two characters, the code of the last.
+		// An escaped quotation mark becomes \u0022: the code of its last character.
 		const code = (one: string) => one.charCodeAt(one.length - 1).toString(16);
 		return [
 			json.replace(characters, (one) => `\\u00${code(one)}`),

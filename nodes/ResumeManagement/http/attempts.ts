@@ -28,7 +28,7 @@ export async function withRetries<T>(
 	});
 }
 
-/** Checks whether the same request may succeed later and, for a write, provably did nothing, and nobody has to act first. */
+/** Checks whether the same request may succeed later and, for a write, may be sent again: `refused`, and not `held`. */
 function mayRepeat(error: unknown, write = false): boolean {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
 	return !write || error.outcome === 'refused';

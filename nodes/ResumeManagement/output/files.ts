@@ -15,7 +15,7 @@ const LONGEST_INPUT = 2_048;
 
 /**
  * Characters that Windows refuses or that are invisible: control characters, halves of surrogate pairs, line
- * separators, and format characters, which turn the writing direction, but the joiners of scripts and emoji.
+ * separators, and format characters, which turn the writing direction, except the joiners.
  */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"|?*]|[^\P{Cf}\u200c\u200d]/gu;
 
@@ -32,7 +32,7 @@ export function safeFileName(given: string): string {
 	const bytes = Buffer.from(name.slice(0, name.length - extension.length)).subarray(0, most);
 	// Half a character at the end is left out.
 	const stem = new TextDecoder().decode(bytes, { stream: true });
-	return stem && withoutEdges(stem) + extension;
+	return withoutEdges(stem) + extension;
 }
 
 function withoutEdges(name: string): string {

@@ -67,11 +67,11 @@ export function findList(
 			JSON.stringify(records) === JSON.stringify(list.records);
 		return others.every(isSame) ? list : { problem: 'list.several' };
 	}
-	// Such as `{ users: null, tags: [] }`: the list's own place holds no list, and no other list is taken for it.
-	const isPlaceTaken =
+	// Such as `{ users: null, tags: [] }` or `{ data: {}, tags: [] }`: no other list is taken for the missing one.
+	const hasPlaceWithoutList =
 		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
 		(body.data !== undefined && inData.length === 0);
-	if (onlyByName || isPlaceTaken || lists.length === 0) return { problem: 'list.none' };
+	if (onlyByName || hasPlaceWithoutList || lists.length === 0) return { problem: 'list.none' };
 	return lists.length === 1 ? lists[0]! : { problem: 'list.several' };
 }
 
@@ -136,8 +136,8 @@ export interface Progress {
 }
 
 /**
- * Checks whether there are more records. A total that is not reached wins, then a flag, then numbers of pages, then a link
- * (unless a total is reached).
+ * Checks whether there are more records: if a total is not reached; else, if a flag says so; else, without a flag, if pages are
+ * left, or if there is a link and no reached total.
  */
 export function isMore({ flag, link, pages, total, count }: EndSigns, read: Progress): boolean {
 	if (Math.max(total, count) > read.records) return true;
@@ -177,11 +177,10 @@ export function withoutRepeats(records: unknown[], list: string): unknown[] {
 			firsts.set(ids, record);
 			return true;
 		}
+		// The first record is hashed only once its ID repeats: most IDs do not.
 		hashes.add(hashOf(firsts.get(ids)));
-		const hash = hashOf(record);
-		const isNew = !hashes.has(hash);
-		hashes.add(hash);
-		return isNew;
+		const { size } = hashes;
+		return hashes.add(hashOf(record)).size > size;
 	});
 }
 
@@ -231,8 +230,8 @@ export class Records {
 		const isSamePage = this.all.length === countBefore && pageKeys === this.previous;
 		this.previous = pageKeys;
 		if (!isSamePage || records.length === 0) return false;
-		// Some services send the last page for each page number past it. If the second page is already a
-		// repeated one, the service does not know the parameter. Offsets may count records that the service hides.
+		// Past the end, some services send the last page for each page number. On page 2, that may also mean an unknown parameter.
+		// With offsets, it proves nothing: they may count records that the service hides.
 		if (this.mode === 'pageNumber' && page > 2) return true;
 		throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
 	}

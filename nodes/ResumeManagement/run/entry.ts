@@ -46,8 +46,8 @@ export async function runItems(this: IExecuteFunctions, operation: Operation): P
 	const node = this.getNode();
 	const hints = new Set<string>();
 	const run = startRun(this, operation, {
-		// If a tool threw, version 3 of n8n's AI Agent would pass the message to the model, without the description. It throws
-		// if the user has set On Error = Stop.
+		// If a tool threw, version 3 of n8n's AI Agent would pass the message to the model, without the description. So it throws
+		// only if the user has set On Error = Stop.
 		continues: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new Credentials(this),
 		hint: (message) => void hints.add(message),
@@ -141,11 +141,11 @@ async function readItem(run: ReadRun, index: number): Promise<Items> {
 
 /** Runs writes one after the other. */
 async function writeAll(run: WriteRun, indexes: number[], results: Results): Promise<void> {
-	const calls = new Map<number, PreparedWrite>();
+	const prepared = new Map<number, PreparedWrite>();
 	const writeOne = async (index: number) => {
 		const write = run.journal.writeOf(index);
 		const items = runItem(run, index, async () => {
-			return await writeItem(run, index, write, calls.get(index));
+			return await writeItem(run, index, write, prepared.get(index));
 		});
 		results.set(index, await items);
 	};
@@ -155,7 +155,7 @@ async function writeAll(run: WriteRun, indexes: number[], results: Results): Pro
 	if (run.node.retryOnFail) run.hint(retryHint(run));
 	refuseTooMany(run, indexes);
 	const limits = { ...startLimits(run), limit: 1 };
-	if (!run.continues) await prepareAll(run, remaining, calls);
+	if (!run.continues) await prepareAll(run, remaining, prepared);
 	await startInOrder(remaining, limits, writeOne);
 }
 

@@ -63,9 +63,9 @@ export class FileKind {
 		if ('file' in opened) return { ...opened, headers, response };
 		const located = locateFile(await readEnvelope(opened.notFile), this.filePath);
 		if ('bytes' in located) return { file: located.bytes, headers: {}, response };
-		const link = await requestLink(sender, request, toAddress(located.link, secrets));
+		const linked = await requestLink(sender, request, toAddress(located.link, secrets));
 		// Where the user's File Path leads to the link, the file may be text.
-		return await openLink(link, this.filePath !== '');
+		return await openLink(linked, this.filePath !== '');
 	}
 }
 

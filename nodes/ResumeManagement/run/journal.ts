@@ -66,7 +66,7 @@ export class Journal {
 	private readonly writes = new Map<unknown, Write>();
 
 	/** Indexes of the first items that make a purchase, by its ID. */
-	private readonly buyers = new Map<string, number>();
+	private readonly firstItems = new Map<string, number>();
 
 	private lastTask: Promise<unknown> = Promise.resolve();
 
@@ -85,17 +85,17 @@ export class Journal {
 
 	/** Refuses an item that makes the purchase of another item of the run. @throws Failure */
 	refuseRepeated(index: number, id: string, isRepeatAllowed: boolean): void {
-		const buyer = this.buyers.get(id) ?? index;
-		this.buyers.set(id, buyer);
+		const firstItem = this.firstItems.get(id) ?? index;
+		this.firstItems.set(id, firstItem);
 		// Retry On Fail only reads the same item again.
-		if (buyer === index || isRepeatAllowed) return;
-		throw new Failure('write.repeated', { buyer });
+		if (firstItem === index || isRepeatAllowed) return;
+		throw new Failure('write.repeated', { firstItem });
 	}
 
 	/**
 	 * Runs tasks one at a time, first in, first out. `runItems` starts one at a time anyway, but n8n starts all items of
 	 * `runSingleItem` at once.
-	 * @param stops if a failure of this write stops all others until it succeeds in another attempt
+	 * @param stops if a failure of this write stops all others until this write succeeds in a later attempt
 	 * @throws what the task throws, or a Failure if an earlier write has stopped the others
 	 */
 	async enqueue<T>(write: Write, stops: boolean, task: () => Promise<T>): Promise<T> {

@@ -150,8 +150,8 @@ function checkEnd(list: List, signs: EndSigns, settings: ListSettings, read: Pro
 }
 
 /**
- * Reads pages until Limit is reached, a page is empty (without a cursor), a response has no cursor, or the service says that
- * there are no more. A short page does not end the list: services leave out records that an account may not see.
+ * Reads pages until Limit is reached, a response has no cursor (in other modes: no record), or the service says that there
+ * are no more. A short page does not end the list: services leave out records that an account may not see.
  */
 async function requestPages(
 	sender: Sender,

@@ -48,7 +48,7 @@ export interface PreparedRead {
 export interface PreparedWrite extends Pick<RequestParts, 'preview' | 'purchase'> {
 	request: HttpRequest;
 	kind: RecordKind;
-	/** Identifies the request across executions: see `claims.ts`. Undefined if the user set none. */
+	/** What the item is for, claimed across executions: see `claims.ts`. Undefined if the user set none. */
 	sendOnceKey?: string;
 }
 

@@ -21,7 +21,7 @@ interface Directory {
 /** Settings of the item for each of its requests. */
 type RequestSettings = Pick<HttpRequest, 'credential' | 'retries' | 'http'>;
 
-/** Settings for reading the list of users, in which another list could lead to another person. */
+/** Settings for reading the list of users. Only a list of this name counts: another could lead to another person. */
 const LIST = {
 	name: 'users',
 	onlyByName: true,

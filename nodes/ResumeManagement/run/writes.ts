@@ -74,21 +74,21 @@ async function prepareUnrepeated(run: WriteRun, index: number): Promise<Prepared
 	const { purchase, sendOnceKey, request } = prepared;
 	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is one of its own.
 	if (!purchase || sendOnceKey || isTool(run.node)) return prepared;
-	// Without the account, which Retry On Fail may read in another way.
+	// Without the account: an attempt may identify it by its ID, and the next one by the key.
 	const id = JSON.stringify([request.credential.baseUrl, purchase.id]);
 	run.journal.refuseRepeated(index, id, purchase.isRepeatAllowed);
 	return prepared;
 }
 
-/** Prepares all writes before the first is sent, into `calls` by index: an invalid item stops the run before any write. */
+/** Prepares all writes before the first is sent, into `prepared` by index: an invalid item stops the run before any write. */
 export async function prepareAll(
 	run: WriteRun,
 	indexes: number[],
-	calls: Map<number, PreparedWrite>,
+	prepared: Map<number, PreparedWrite>,
 ): Promise<void> {
 	for (const index of indexes) {
 		try {
-			calls.set(index, await prepareUnrepeated(run, index));
+			prepared.set(index, await prepareUnrepeated(run, index));
 		} catch (error) {
 			throw toNodeError(run.node, error, index);
 		}
