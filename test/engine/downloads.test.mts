@@ -55,9 +55,6 @@ const link = (path = '/files/cv.pdf') =>
 	fileHost.credential().baseUrl.replace('127.0.0.1', 'localhost').replace('/v1', path);
 const linked = () => json({ url: link() });
 const redirected = () => http(302, { Location: link() });
-/** Unlike `once` of Node.js, this resolves after a reset by the client, too. */
-const closing = (socket: Socket) =>
-	new Promise<void>((resolve) => void socket.on('close', () => resolve()));
 const typed = (type: string) => ({ 'Content-Type': type });
 const named = (name: string) => ({ 'Content-Disposition': `attachment; ${name}` });
 const PDF = typed('application/pdf');
@@ -197,7 +194,8 @@ let closed: Promise<void>;
 const unfinished =
 	(status: number, headers: Headers, start: string): RawResponse =>
 	(socket) => {
-		closed = closing(socket);
+		// Unlike `once` of Node.js, this resolves after a reset by the client, too.
+		closed = new Promise((resolve) => void socket.on('close', () => resolve()));
 		socket.write(http(status, { ...headers, 'Content-Length': `${1024 * MEGABYTE}` }, start));
 	};
 

@@ -7,29 +7,27 @@ import { useRawService, useSandbox } from '../support/service.mts';
 
 /** The items of a response, each paired with the input item of its request. Lists: pages.test.mts. */
 
-describe('reads side by side', () => {
-	const limit = 10;
-	const items = Array.from({ length: 30 }, (_, id) => ({ id }));
-	const open: Array<() => void> = [];
-	let most = 0;
-	const { requests, run } = useRawService(({ path }, socket) => {
-		const data = { id: Number(path.split('/').at(-1)) };
-		const count = open.push(() => socket.end(json({ status: 'success', data })));
-		most = Math.max(most, count);
-		const isLast = requests.length === items.length;
-		if (open.length < limit && !isLast) return;
-		// Gives a request too many the time to come in. The newest gets its response first.
-		setTimeout(() => {
-			for (const respond of open.splice(isLast ? 0 : limit - 1).reverse()) respond();
-		}, 20);
-	});
+const limit = 10;
+const items = Array.from({ length: 30 }, (_, id) => ({ id }));
+const open: Array<() => void> = [];
+let most = 0;
+const { requests, run } = useRawService(({ path }, socket) => {
+	const data = { id: Number(path.split('/').at(-1)) };
+	const count = open.push(() => socket.end(json({ status: 'success', data })));
+	most = Math.max(most, count);
+	const isLast = requests.length === items.length;
+	if (open.length < limit && !isLast) return;
+	// Gives a request too many the time to come in. The newest gets its response first.
+	setTimeout(() => {
+		for (const respond of open.splice(isLast ? 0 : limit - 1).reverse()) respond();
+	}, 20);
+});
 
-	test('end in order, with at most Max Parallel Requests at a time', async () => {
-		const options = { maxParallelRequests: limit };
-		const result = await run({ ...userGet('={{ $json.id }}'), options }, { items });
-		expect(result.items).toEqual(items);
-		expect(most).toBe(limit);
-	});
+test('reads side by side end in order, with at most Max Parallel Requests at a time', async () => {
+	const options = { maxParallelRequests: limit };
+	const result = await run({ ...userGet('={{ $json.id }}'), options }, { items });
+	expect(result.items).toEqual(items);
+	expect(most).toBe(limit);
 });
 
 let response: unknown;
@@ -99,9 +97,7 @@ test('Fields to Return leaves plain values whole, and begins at the envelope wit
 
 test('each operation that returns records and only reads has Fields to Return', async () => {
 	const operations = offered();
-	const having = operations.filter(({ fields }) =>
-		JSON.stringify(fields).includes('fieldsToReturn'),
-	);
+	const having = operations.filter((one) => JSON.stringify(one.fields).includes('fieldsToReturn'));
 	expect(having).toEqual(operations.filter((one) => !one.write && one.returns !== 'file'));
 	for (const { parameters } of having) {
 		response = success(parameters.operation === 'getAll' ? [RECORD] : RECORD);

@@ -13,10 +13,8 @@ import { useRawService } from '../support/service.mts';
 
 /** A parameter is sent as the user meant it, or is an error that names the field, and nothing is sent. */
 
-const { requests, run, sent } = useRawService(() => ({
-	status: 'success',
-	data: { id: 1, plan_id: 'pro' },
-}));
+const SUCCESS = { status: 'success', data: { id: 1, plan_id: 'pro' } };
+const { requests, run, sent } = useRawService(() => SUCCESS);
 
 /** JavaScript has rounded this number before the node reads it. */
 const ITEM = { lost: Number('9007199254740993') };
@@ -32,11 +30,9 @@ const listOf = (pagination: INodeParameters): INodeParameters => ({
 	...getUsers,
 	options: { pagination: { pagination } },
 });
-const everyBody = (body: string) =>
-	[customSend, { ...customSend, method: 'DELETE' }, create, getToken].map((operation) => ({
-		...operation,
-		...json(body),
-	}));
+const byMethod = (method: string) => ({ ...customSend, method });
+const WITH_BODY: INodeParameters[] = [customSend, byMethod('DELETE'), create, getToken];
+const everyBody = (body: string) => WITH_BODY.map((one) => ({ ...one, ...json(body) }));
 const keyed = (sendOnceKey: string) => ({ ...upgrade, sendOnceKey });
 const aiTokenId = (id: string) => ({ ...upgrade, aiTokenId: id });
 const field = (value: string) => ({ ...getToken, ...bodyField('v', value) });
@@ -91,9 +87,7 @@ const REFUSED: Record<string, INodeParameters[]> = {
 		'={{ new Date(0) }}', '={{ $now }}', '={{ [] }}', '={{ ({ toJSON: () => "text" }) }}',
 		'{"a": 1', '[]', '7', '{"a": 12345678901234567890',
 	].flatMap(everyBody),
-	"'JSON Body' has two entries named 'email'": [
-		{ ...getToken, email: 'a@example.com', ...json('{"email": "b@example.com"}') },
-	],
+	"'JSON Body' has two entries named 'email'": [{ ...OWN_EMAIL, ...json('{"email": "b"}') }],
 	// prettier-ignore
 	"'JSON Body' holds a value that JSON can't express": [
 		'={{ new Map([["a", 1]]) }}', '={{ ({ a: NaN }) }}', '={{ ({ a: [1, { b: () => 1 }] }) }}',
@@ -107,10 +101,7 @@ const REFUSED: Record<string, INodeParameters[]> = {
 		'{"id": [1, -9007199254740993]}', '{"a":0.12345678901234567891,"b":1}', '{"b":1e-400}',
 		'{"a": 1e999}',
 	].flatMap(everyBody),
-	"'Method' is not one of DELETE, PATCH, POST, PUT": NO_METHODS.map((method) => ({
-		...customSend,
-		method,
-	})),
+	"'Method' is not one of DELETE, PATCH, POST, PUT": NO_METHODS.map(byMethod),
 	"'Path' is not a path below the Base URL": [
 		{ ...customSend, path: 'a/..' },
 		{ ...customSend, method: 'DELETE', path: '=user/{{ $json.nothing }}' },

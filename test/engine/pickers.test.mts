@@ -105,7 +105,6 @@ test.each<[string, unknown, message: string, description: string, httpCode?: str
 	['no users', { data: [] }, 'The service returned no users', "credential's Private Key"],
 	['records without an ID', { data: [{ email: 'a@b', age: 7 }] }, WITHOUT_IDS, ': email, age.'],
 	['no list', { status: 'success' }, 'The response has no list', BY_ID],
-	['long names', [{ ['x'.repeat(999)]: 1 }], WITHOUT_IDS, `properties: ${'x'.repeat(64)}. Switch`],
 	// The editor adds a link to the credential for the status 401 or 403.
 	['HTTP 401', json({}, 401), 'The service did not accept the private key', 'Private Key', '401'],
 	// The editor would show "1" for a code with plain hyphens.

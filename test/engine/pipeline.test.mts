@@ -1,4 +1,4 @@
-import { loadNodeType } from '../support/engine.mts';
+import { callTool, loadNodeType } from '../support/engine.mts';
 import { offered } from '../support/operations.mts';
 import { useRawService } from '../support/service.mts';
 
@@ -6,12 +6,13 @@ import { useRawService } from '../support/service.mts';
 
 const REFUSAL = { status: 'error', errorCode: 'walk-1', errorMessage: 'walked' };
 const REFUSED = 'The service reported: walked (walk-1)';
-const { requests, run, tool } = useRawService(() => REFUSAL);
+const { credential, requests, run } = useRawService(() => REFUSAL);
 
 test.each(offered())('$resource $value runs as a node and as a tool', async ({ parameters }) => {
 	const { error } = await run(parameters);
 	expect(error?.message).toBe(REFUSED);
-	const [output] = await tool(parameters);
+	const own = { ...parameters, toolDescription: 'A tool' };
+	const [output] = await callTool({ parameters: own, credential: credential() });
 	expect(output!.result).toContain(REFUSED);
 	expect(requests).toHaveLength(2);
 });

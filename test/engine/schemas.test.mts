@@ -43,8 +43,7 @@ test('an operation has a schema if the OpenAPI document shows its response', asy
 	const shown = documentedOperations()
 		.filter(({ responses }) => !/"x-not-shown"|\/NotShown"/.test(JSON.stringify(responses['200'])))
 		.map(({ operationId }) => `${operationId.replace('.', '/')}.json`);
-	const advice =
-		'Add a schema and its output in this test, or use NotShown in the OpenAPI document';
+	const advice = 'Add a schema and its output here, or use NotShown in the OpenAPI document';
 	const folder = folderOf('ResumeManagement');
 	const files = readdirSync(join(folder, 'v1.0.0'), { recursive: true, encoding: 'utf8' });
 	for (const found of [files.filter((file) => file.endsWith('.json')), Object.keys(outputs)]) {

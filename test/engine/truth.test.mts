@@ -54,9 +54,7 @@ test.each(Object.keys(PLACES))('the key in %s is in no item, error or log', asyn
 	const body = typeof content === 'string' ? content : JSON.stringify(content);
 	const echo: Record<string, string> = { 'X-Echo': all, Location: `/v1/${all}` };
 	const headers = place === 'a header' ? echo : {};
-	const responses: unknown[] = [200, 302, 404].map((status) =>
-		http(status, headers, escaped(body)),
-	);
+	const responses: unknown[] = [200, 302, 404].map((one) => http(one, headers, escaped(body)));
 	responses.push(http(200, headers, body), file(`filename*=UTF-8''${encodeURIComponent(all)}`));
 	for (const parameters of operations) {
 		for (const [index, given] of responses.entries()) {

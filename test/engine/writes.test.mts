@@ -56,9 +56,6 @@ interface Played {
 
 let service: CountingService;
 const totals: Record<string, number> = {};
-const count = (...names: string[]) => {
-	for (const name of names) totals[name] = (totals[name] ?? 0) + 1;
-};
 
 const nameOf = ({ key, person }: Pick<Item, 'key' | 'person'>) => `key-${key}-person-${person}`;
 
@@ -182,17 +179,13 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 	// n8n's own loop reads the credential before it asks the node, and reports its failure in place of the outcome.
 	const isReported =
 		cancelAt === undefined && (entry === 'run' || execution.failingCredentialReads.length === 0);
+	const account = `account-${execution.address} Bearer private-key-${execution.credential}`;
 	return items.map((item, index) => ({
 		execution: number,
-		write: writeOf(execution, item),
+		write: identify({ writing, account, name: nameOf(item), content: item.content }),
 		isPreview: isPreview(execution, item),
 		outcome: isReported ? outcomes.get(index) : undefined,
 	}));
-}
-
-function writeOf({ writing, address, credential }: Execution, item: Item): string {
-	const account = `account-${address} Bearer private-key-${credential}`;
-	return identify({ writing, account, name: nameOf(item), content: item.content });
 }
 
 function outcomeOf(message?: string, json: INodeExecutionData['json'] = {}): Outcome {
@@ -290,7 +283,8 @@ function assertPromises({ tls, executions }: Script, played: Played[], isTimely:
 	}
 	for (const { outcome, isPreview, execution, write } of played) {
 		const { writing, entry, connections } = executions[execution]!;
-		if (outcome) count(outcome, `${outcome} by ${entry}`, `${outcome} ${writing}`);
+		for (const name of [`${outcome}`, `${outcome} by ${entry}`, `${outcome} ${writing}`])
+			totals[name] = (totals[name] ?? 0) + 1;
 		if (outcome && isPreview) expect(['previewed', 'failed']).toContain(outcome);
 		else expect(outcome).not.toBe('previewed');
 		// The service may not have read what the client has written to a connection that breaks.

@@ -10,9 +10,8 @@ import { runInThisContext } from 'node:vm';
 /** The globals of n8n's packages, which all test files of a worker share (loadOnce.cjs). */
 export const shared = runInThisContext('globalThis') as typeof globalThis;
 
-shared.process.env.N8N_USER_FOLDER ??= mkdtempSync(
-	join(process.env.RUN_FOLDER ?? tmpdir(), 'n8n-engine-'),
-);
+const folder = join(process.env.RUN_FOLDER ?? tmpdir(), 'n8n-engine-');
+shared.process.env.N8N_USER_FOLDER ??= mkdtempSync(folder);
 shared.process.env.N8N_ENCRYPTION_KEY = 'engine-tests';
 shared.process.env.N8N_LOG_LEVEL = 'debug';
 

@@ -11,20 +11,15 @@ export interface RawRequest {
 	body: string;
 }
 
-interface RawServerOptions {
-	/** Serves over TLS, with a certificate that nobody trusts. */
-	tls?: boolean;
-	/** Called for each connection before TLS begins. If it returns false, the connection is not served. */
-	accept?: (raw: Socket) => boolean;
-}
-
 /**
  * Starts a server that sends any bytes, valid HTTP or not.
  * @param respond writes to the socket; `raw` is the connection below TLS, or the same socket
+ * @param options `tls` serves over TLS, with a certificate that nobody trusts. `accept` is called for each connection
+ * before TLS begins: if it returns false, the connection is not served.
  */
 export async function startRawServer(
 	respond: (socket: Socket, request: RawRequest, raw: Socket) => void | Promise<void>,
-	{ tls = false, accept = () => true }: RawServerOptions = {},
+	{ tls = false, accept = () => true }: { tls?: boolean; accept?: (raw: Socket) => boolean } = {},
 ) {
 	const requests: RawRequest[] = [];
 	const sockets = new Set<Socket>();
@@ -34,23 +29,18 @@ export async function startRawServer(
 		socket.on('data', (chunk) => {
 			received += chunk.toString('latin1');
 			// A TLS client at a plain port gets the 400 of a web server.
-			if (received.startsWith('\x16')) return socket.end(http(400, {}));
+			if (received.startsWith('\x16')) return void socket.end(http(400, {}));
 			const [head, body] = received.split('\r\n\r\n');
-			if (body === undefined) return undefined;
+			if (body === undefined) return;
 			const [line, ...lines] = head!.split('\r\n');
-			const entries = lines.map(
-				(header) => /^(.*?):(.*)$/.exec(header)!.slice(1) as [string, string],
-			);
-			const headers = Object.fromEntries(
-				entries.map(([name, value]) => [name.toLowerCase(), value.trim()]),
-			);
-			if (body.length < Number(headers['content-length'] ?? 0)) return undefined;
+			const entries = lines.map((one) => /^(.*?):(.*)$/.exec(one)!.slice(1) as [string, string]);
+			const headers = Object.fromEntries(new Headers(entries));
+			if (body.length < Number(headers['content-length'] ?? 0)) return;
 			received = '';
 			const [method, path] = line!.split(' ');
 			const request = { index: requests.length, method: method!, path: path!, headers, body };
 			requests.push(request);
 			void respond(socket, request, raw);
-			return undefined;
 		});
 	};
 	const server = createServer((raw) => {

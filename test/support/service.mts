@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { INodeParameters } from 'n8n-workflow';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
-import { callTool, type EngineRun, runNode } from './engine.mts';
+import { type EngineRun, runNode } from './engine.mts';
 import { json, type RawRequest, startRawServer } from './rawServer.mts';
 
 /** Services for a file of tests: they start before its tests and end after them. */
@@ -11,10 +11,6 @@ function withRuns(credential: () => { baseUrl: string; privateKey: string }) {
 		credential,
 		run: async (parameters: INodeParameters, rest?: Partial<EngineRun>) =>
 			await runNode({ parameters, credential: credential(), ...rest }),
-		tool: async (own: INodeParameters) => {
-			const parameters = { toolDescription: 'A tool', ...own };
-			return await callTool({ parameters, credential: credential() });
-		},
 	};
 }
 

@@ -103,13 +103,10 @@ const reaction = weighted<Reaction>(
 const reactions = (maxLength: number) => fc.array(reaction, { maxLength });
 
 const rarely = fc.nat(5).map((drawn) => drawn === 0);
-const connections = fc.array(
-	weighted<ConnectionFault>(
-		[900, fc.constant('none')],
-		[150, fc.constant('reset')],
-		[1, fc.constant('stall')],
-	),
-	{ maxLength: 4 },
+const connection = weighted<ConnectionFault>(
+	[900, fc.constant('none')],
+	[150, fc.constant('reset')],
+	[1, fc.constant('stall')],
 );
 
 export type Item = Drawn<typeof item>;
@@ -152,7 +149,7 @@ const execution = fc.record({
 	overlaps: either,
 	reactions: reactions(6),
 	lists: weighted<Reaction[]>([4, fc.constant([])], [1, reactions(3)]),
-	connections,
+	connections: fc.array(connection, { maxLength: 4 }),
 });
 
 const SHARED = ['writing', 'address', 'credential', 'rotated', 'node', 'keyed', 'items'] as const;

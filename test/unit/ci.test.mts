@@ -26,11 +26,9 @@ test.each(find('.github/{workflows/*,actions/*/action}.yml'))('%s runs what exis
 	expect(scripts.filter((script) => !(script in manifest.scripts))).toEqual([]);
 	// An action is one of this repository, or pinned by its commit.
 	const used = all.flatMap(({ uses, steps = [] }) => [uses, ...steps.map((step) => step.uses)]);
-	const unknown = used.filter((action) =>
-		action?.startsWith('./')
-			? !exists(action)
-			: action && !/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/.test(action),
-	);
+	const pinned = /^[\w-]+\/[\w-]+@[0-9a-f]{40}$/;
+	const isOwn = (action: string) => action.startsWith('./') && exists(action);
+	const unknown = used.filter((action) => action && !isOwn(action) && !pinned.test(action));
 	expect(unknown).toEqual([]);
 });
 

@@ -68,12 +68,8 @@ const names = entries.flatMap(({ displayName, name }) => [displayName, name]);
 const labels = new Set([...n8nLabels, ...names]);
 
 function anchors(file: string): string[] {
-	return all(read(file), /^#+ (.+)$/gm).map((heading) =>
-		heading
-			.toLowerCase()
-			.replace(/[^\p{L}\p{N} _-]/gu, '')
-			.replaceAll(' ', '-'),
-	);
+	const headings = all(read(file).toLowerCase(), /^#+ (.+)$/gm);
+	return headings.map((one) => one.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
 }
 
 function isBrokenLink(page: string, link: string): boolean {

@@ -19,19 +19,16 @@ const read = (payload: unknown, headers = {}, paths = {}) =>
 	(readBody(JSON.stringify(payload), headers, paths) as { item: EventItem }).item;
 const idOf = ({ deliveryId, deliveryIdSource }: EventItem) => [deliveryId, deliveryIdSource];
 
+const NAMES = ['event', 'type', 'event_type', 'eventName', 'Event-Name'];
+const UNNAMED = [{}, [], 7, { event: null }, { event: { type: 'x' } }, { data: { event: 'x' } }];
 test.each<[unknown, string, string?]>([
-	...['event', 'type', 'event_type', 'eventName', 'Event-Name'].map((key): [object, string] => [
-		{ [key]: 'Plan Changed' },
-		'Plan Changed',
-	]),
+	...NAMES.map((key): [object, string] => [{ [key]: 'Plan Changed' }, 'Plan Changed']),
 	[{ type: 'section.saved', event: 'Plan Changed' }, 'Plan Changed'],
 	[{ type: 'webhook', event_type: 'resume.section_saved' }, 'resume.section_saved'],
 	[{ type: 'webhook', eventName: 'resume.section_saved' }, 'resume.section_saved'],
 	[{ event: ' ', event_type: 0, type: ' 7 ' }, '7'],
 	// The service names one event.
-	...[{}, [], 7, { event: null }, { event: { type: 'x' } }, { data: { event: 'x' } }].map(
-		(payload): [unknown, string] => [payload, SECTION_SAVED],
-	),
+	...UNNAMED.map((payload): [unknown, string] => [payload, SECTION_SAVED]),
 	[{ event: 'section.saved', meta: { name: 'Plan Changed' } }, 'Plan Changed', 'meta.name'],
 	[{ event: 'Plan Changed' }, SECTION_SAVED, 'meta.name'],
 ])('the event of %j is %j', (payload, name, eventNamePath = '') => {
@@ -50,9 +47,8 @@ test.each<[object | string, string, eventIdPath?: string]>([
 	['{"eventId":1234567890123456781}', '1234567890123456781'],
 ])('%j has the ID %j of its own', (payload, id, eventIdPath = '') => {
 	const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
-	expect(readBody(body, SIGNED, { eventIdPath })).toMatchObject({
-		item: { deliveryId: id, deliveryIdSource: 'payload' },
-	});
+	const item = { deliveryId: id, deliveryIdSource: 'payload' };
+	expect(readBody(body, SIGNED, { eventIdPath })).toMatchObject({ item });
 });
 
 test.each<[payload: object, paths?: object]>([

@@ -36,14 +36,11 @@ test('nothing is started once the signal is aborted, and a run that was done sta
 	for (const count of [10, 3]) {
 		const controller = new AbortController();
 		const started: number[] = [];
-		const run = startInOrder(
-			indexes(count),
-			{ limit: 1, signal: controller.signal },
-			async (index) => {
-				started.push(index);
-				if (index === 2) controller.abort();
-			},
-		);
+		const options = { limit: 1, signal: controller.signal };
+		const run = startInOrder(indexes(count), options, async (index) => {
+			started.push(index);
+			if (index === 2) controller.abort();
+		});
 		if (count > 3) await expect(run).rejects.toThrow('cancelled');
 		else await run;
 		expect(started).toEqual([0, 1, 2]);

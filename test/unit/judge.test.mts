@@ -11,18 +11,18 @@ const error = (errorCode?: string, errorMessage?: string) => {
 const LOCKED = error('user-9', 'user is locked.');
 const TWO_WAYS = { status: 'success', errorCode: 'plan-upgrade-2' };
 const SENTENCE = 'error code: connect-01, please contact administrator';
+const SORRY = 'error code: plan-upgrade-1. Sorry';
 const PAGE = '<!DOCTYPE html><html><body>Bad gateway</body></html>';
 const XML = '<Error><Code>AccessDenied</Code></Error>';
-const REDIRECTED = 'The service redirected the request';
 const KEY_REFUSED = 'The service did not accept the private key';
 const REJECTED = 'The service rejected the request';
 /** Proved by the response. Without a proof, the request may have been carried out. */
-const REFUSED = { outcome: 'refused' };
-const HELD = { outcome: 'held' };
+const REFUSED = { outcome: 'refused' } as const;
+const HELD = { outcome: 'held' } as const;
 const TRANSIENT = { transient: true };
 
 const REPORTED = 'The service reported: ';
-test.each<[status: number, body: unknown, message: string, facts?: object]>([
+test.each<[status: number, body: unknown, message: string, facts?: Failure['facts']]>([
 	[200, LOCKED, `${REPORTED}user is locked (user-9)`, { code: 'user-9', ...REFUSED }],
 	[200, error('p-1', 'The p-10 is wrong'), `${REPORTED}The p-10 is wrong (p-1)`, REFUSED],
 	[200, error('X-9', 'x-9: bad'), `${REPORTED}x-9: bad`, REFUSED],
@@ -31,12 +31,7 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[200, error(SENTENCE), REPORTED + SENTENCE, { code: 'connect-01', ...REFUSED }],
 	[200, error('connect-01'), `${REPORTED}connect-01`, REFUSED],
 	[429, error('plan-upgrade-1'), `${REPORTED}stripe error (plan-upgrade-1)`, HELD],
-	[
-		401,
-		error('error code: plan-upgrade-1. Sorry'),
-		`${REPORTED}error code: plan-upgrade-1. Sorry`,
-		HELD,
-	],
+	[401, error(SORRY), REPORTED + SORRY, HELD],
 	[402, { errorCode: 'PLAN-UPGRADE-1' }, `${REPORTED}stripe error (PLAN-UPGRADE-1)`, HELD],
 	[401, error('plan-upgrade-3'), `${REPORTED}unauthorized token (plan-upgrade-3)`, REFUSED],
 	[408, error('E1'), `${REPORTED}E1`],
@@ -45,7 +40,7 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	// Only an error in the form of the specification proves that nothing was done.
 	[200, TWO_WAYS, `${REPORTED}wrong plan ID (plan-upgrade-2)`],
 	[200, { status: 'ERROR', errorMessage: 'no' }, `${REPORTED}no`],
-	[302, '', `${REDIRECTED} (HTTP 302)`],
+	[302, '', 'The service redirected the request (HTTP 302)'],
 	[401, {}, `${KEY_REFUSED} (HTTP 401)`, REFUSED],
 	[404, {}, 'The service has nothing at this address (HTTP 404)', REFUSED],
 	[400, { errors: { email: 'no' } }, `${REJECTED} (HTTP 400)`, REFUSED],
@@ -59,17 +54,12 @@ test.each<[status: number, body: unknown, message: string, facts?: object]>([
 	[200, '', 'The service sent an empty response'],
 	[403, XML, `${KEY_REFUSED} (HTTP 403)`, REFUSED],
 	[200, `<?xml version="1.0"?>${XML}`, 'The response is not JSON'],
-])('HTTP %d with %j is an error', (statusCode, body, message, facts = {}) => {
-	let failure: unknown;
-	try {
-		judge({ statusCode, headers: {}, body });
-	} catch (thrown) {
-		failure = thrown;
-	}
-	const { outcome, facts: known, message: shown, description } = failure as Failure;
-	expect([shown, description]).toEqual([message, expect.stringMatching(/\w/)]);
-	const expected = { httpStatus: statusCode, outcome: 'unknown', ...facts };
-	expect({ ...known, outcome }).toMatchObject(expected);
+])('HTTP %d with %j is an error', async (statusCode, body, message, facts = {}) => {
+	const { outcome = 'unknown', ...others } = facts;
+	const known = { httpStatus: statusCode, ...others };
+	const description = expect.stringMatching(/\w/) as string;
+	const failure = { message, description, outcome, facts: known };
+	await expect(async () => judge({ statusCode, headers: {}, body })).rejects.toMatchObject(failure);
 });
 
 test.each([undefined, null, '', 0, '0', false])('%j is no error code', (errorCode) => {

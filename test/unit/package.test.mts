@@ -14,9 +14,8 @@ const { assetFiles } = createRequire(import.meta.url)('../../gulpfile.js') as {
 test('the package has only code and assets, is smaller than 64 kB, and needs no other package', () => {
 	const flags = ['pack', '--dry-run', '--json', '--ignore-scripts'];
 	const packed = execFileSync('npm', flags, { cwd: projectRoot, encoding: 'utf8' });
-	const [{ files, size }] = JSON.parse(packed) as [
-		{ files: Array<{ path: string }>; size: number },
-	];
+	type Packed = [{ files: Array<{ path: string }>; size: number }];
+	const [{ files, size }] = JSON.parse(packed) as Packed;
 	const compiled = find('{nodes,credentials}/**/*.ts');
 	const expected = [
 		'README.md',
@@ -27,10 +26,8 @@ test('the package has only code and assets, is smaller than 64 kB, and needs no 
 	];
 	expect(files.map(({ path }) => path).sort()).toEqual(expected.sort());
 	expect(size).toBeLessThan(64_000);
-	expect(Object.keys(manifest).filter((key) => /dependencies$/i.test(key))).toEqual([
-		'peerDependencies',
-		'devDependencies',
-	]);
+	const needed = Object.keys(manifest).filter((key) => /dependencies$/i.test(key));
+	expect(needed).toEqual(['peerDependencies', 'devDependencies']);
 });
 
 /** Source: https://docs.n8n.io/connect/create-nodes/build-your-node/reference/codex-files/ */

@@ -25,6 +25,7 @@ const npmRun = (...args: string[]) => run('npm', 'run', ...args);
 const refs = () => git('ls-remote', remote);
 
 const write = (file: string, text: string) => writeFileSync(join(clone, file), text);
+const OLD = ['## [1.2.3] - 2026-01-01', '- Old.', ''];
 const changelog = (...parts: string[]) => ['# Changelog', '## [Unreleased]', ...parts].join('\n\n');
 
 beforeAll(() => {
@@ -35,7 +36,7 @@ beforeAll(() => {
 	const author = { ...manifest.author, email: 'author@example.com' };
 	write('package.json', JSON.stringify({ ...manifest, version: '1.2.3', author, scripts }));
 	write('README.md', `Install ${manifest.name}@1.3.0.`);
-	write('CHANGELOG.md', changelog('- News.', '## [1.2.3] - 2026-01-01', '- Old.', ''));
+	write('CHANGELOG.md', changelog('- News.', ...OLD));
 	run('git', 'init', '--quiet', '--bare', remote);
 	git('init', '--quiet', '--initial-branch=main');
 	git('config', 'user.name', 'Test');
@@ -52,9 +53,7 @@ test('a release tests the package, and pushes a commit and a tag with version an
 	expect(git('log', '-1', '--format=%s', 'v1.3.0')).toBe('chore: release 1.3.0\n');
 	expect(JSON.parse(git('show', 'v1.3.0:package.json'))).toMatchObject({ version: '1.3.0' });
 	const released = git('show', 'v1.3.0:CHANGELOG.md').replace(/20\d\d-\d\d-\d\d/, 'DAY');
-	expect(released).toBe(
-		changelog('## [1.3.0] - DAY', '- News.', '## [1.2.3] - 2026-01-01', '- Old.', ''),
-	);
+	expect(released).toBe(changelog('## [1.3.0] - DAY', '- News.', ...OLD));
 	const commit = git('rev-parse', 'HEAD').trim();
 	expect(refs()).toContain(`${commit}\trefs/heads/main\n`);
 	expect(refs()).toContain(`${commit}\trefs/tags/v1.3.0^{}\n`);
