@@ -65,7 +65,7 @@ test('a read that fails is made again for each item', async () => {
 	const { pairs } = await run(userGet('={{ $json.id }}'), {
 		items: ITEMS,
 		node: { onError: 'continueErrorOutput' },
-		failingCredentialReads: [0, 2],
+		failingCredentialReads: [0, 1],
 	});
 	expect(pairs.map(({ length }) => length)).toEqual([2, 1]);
 });
