@@ -106,7 +106,7 @@ describe.each(syncs)('%s', (which) => {
 		const [summary, ...causes] = reportOf(await sync(which)).split('\n');
 		faults.clear();
 		expect(summary).toBe(
-			'7 failed (users, resumes or rows). The others are saved, and the next night tries again.',
+			'Need attention: 7 (users, resumes or rows). The others are saved, and the next night tries again.',
 		);
 		expect(causes).toContainEqual(expect.stringMatching(/^1 × The score .*\(IDs: resume-021\)/));
 		const grouped = causes.find((cause) => cause.startsWith('3 × The service has nothing at this'));

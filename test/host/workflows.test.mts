@@ -427,7 +427,9 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	const list = `id,email,planId\nopen_4,${emails[3]},${SANDBOX_PLANS.failingPayment}`;
 	expect((await upload(list)).page).toContain('1 not billed<');
 	await activate(file);
-	expect((await submitForm(file, 'Eva')).page).toContain('A new one is listed after ten minutes');
+	expect((await submitForm(file, 'Eva')).page).toContain(
+		'is listed ten minutes after its last change',
+	);
 	await change(file, (node) => JSON.parse(JSON.stringify(node).replace('< -10', '< 5')) as INode);
 	await activate(file);
 
@@ -681,7 +683,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 		const form = new FormData();
 		form.set('field-0', `<b>&lt;i>Please upgrade ${email} to ${pro}.`);
 		const { data: formPage } = await http.get<string>(`${url}/form/${webhookId}`);
-		expect(formPage).toContain('Nothing is upgraded before that person approves.');
+		expect(formPage).toContain('nothing is upgraded before that person approves.');
 		await http.post(`${url}/form/${webhookId}`, form);
 		const newest = async () => (await api.listExecutions(exampleId(approval)))[0]!;
 		const press = async (text: string, label: string) => {

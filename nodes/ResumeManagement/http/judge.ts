@@ -128,10 +128,10 @@ function httpFailure(response: ParsedResponse): Failure {
 /** Signs that a body may hold a user token: its name, the status of a token that was issued, or the start of a JWT. */
 const MAY_HOLD_TOKEN = /token|success|eyJ/i;
 
-/** Returns a sentence with the start of a body; '' if it may hold a user token. */
+/** Returns a sentence with the start of a body; '' if the body is empty, or may hold a user token. */
 function excerptOf(body: unknown): string {
 	const text = typeof body === 'string' ? body.trim() : JSON.stringify(body);
-	if (text === '' || MAY_HOLD_TOKEN.test(text)) return '';
+	if (['', '{}', '[]'].includes(text) || MAY_HOLD_TOKEN.test(text)) return '';
 	return `The response began: ${text.slice(0, EXCERPT)}`;
 }
 
