@@ -24,7 +24,8 @@ const properties: INodeProperties[] = [
 		options: resources.map(({ option }) => option),
 		default: 'user',
 		routing: {
-			// n8n calls `customOperations`, but for tools of AI Agent 2 and in its step executor `pagination`, if `paginate` is set. Otherwise n8n itself would send a Custom API Call to any Base URL, and follow redirects with the key.
+			// n8n calls `customOperations`, but for tools of AI Agent 2 and in its step executor `pagination`, if `paginate` is set.
+			// Otherwise n8n itself would send a Custom API Call to any Base URL, and follow redirects with the key.
 			send: { paginate: true },
 			operations: { pagination: runFromRouting },
 		},

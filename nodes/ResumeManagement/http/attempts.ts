@@ -3,7 +3,7 @@ import { type IDataObject, sleep } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 import type { HttpRequest } from './send';
 
-/** Milliseconds. The pause after attempt n (from 0) is a random part of `FIRST_PAUSE * 2^n`, so that clients spread out. */
+/** Milliseconds. The pause after attempt n (from 0) is random, up to `FIRST_PAUSE * 2^n` and the longest: clients spread out. */
 const FIRST_PAUSE = 500;
 
 /** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
