@@ -248,6 +248,11 @@ export class EditorApi {
 		await this.send('DELETE', `${await this.#dataTables()}/${tableId}/rows?filter=${filter}`);
 	}
 
+	async insertRow(tableId: string, row: IDataObject): Promise<void> {
+		const path = `${await this.#dataTables()}/${tableId}/insert`;
+		await this.send('POST', path, { data: [row], returnType: 'count' });
+	}
+
 	async #dataTables(): Promise<string> {
 		const project = await this.send<{ id: string }>('GET', '/rest/projects/personal');
 		return `/rest/projects/${project.id}/data-tables`;

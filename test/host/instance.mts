@@ -162,6 +162,8 @@ export function workIn(api: TestApi, url: string, userFolder: string, sandbox: S
 		/** Folder of the files of executions. */
 		binaryFolder: join(userFolder, '.n8n', tested === '2' ? 'storage' : 'binaryData'),
 		readTable: async (name: string) => await api.readRows(await tableId(name)),
+		insertRow: async (name: string, row: IDataObject) =>
+			await api.insertRow(await tableId(name), row),
 		deleteRows: async (name: string, column: string, value: string) =>
 			await api.deleteRows(await tableId(name), column, value),
 		/** Adds a credential for the sandbox, changed by `data`, and returns a node's reference to it. */
