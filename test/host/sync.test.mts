@@ -142,7 +142,7 @@ describe.each(syncs)('%s', (which) => {
 		for (const run of runs) expect((await end(run)).status).toBe('success');
 		instance.sandbox.faults.clear();
 		// New resumes can get two rows each.
-		const [{ resumeId, userId, title, hash, score }] = await rows();
+		const { resumeId, userId, title, hash, score } = (await rows())[0]!;
 		await instance.insertRow('Synced resumes', { resumeId, userId, title, hash, score });
 		expect([...new Set(await resumeIds())]).toEqual(before);
 		await expectRepair(which);
