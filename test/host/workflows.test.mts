@@ -406,7 +406,7 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	}
 	const reports = executions.map(({ data }) => data.resultData.error?.message);
 	expect(reports).toContain(
-		`Payment pay_4 of ${lost}: unknown. This Send Once Key was used before, so nothing was sent now. Another payment or delivery has this ID. If it is still unknown in ten minutes, decide in Settle open upgrades.`,
+		`Payment pay_4 of ${lost}: unknown. This Send Once Key was used before, so nothing was sent now. Another payment with this ID may be billed. If it is still unknown in ten minutes, decide in Settle open upgrades.`,
 	);
 	expect(reports).toContain(
 		`Payment pay_4 of ${lost}: unknown. The connection to the service was lost before the response was complete. It may be billed. The provider does not deliver it again. In ten minutes, decide in Settle open upgrades.`,
@@ -592,11 +592,13 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	const nobody = { message: 'No user has this email address' };
 	expect(await call('nobody@example.com')).toEqual([404, nobody]);
 	const noEmail = { message: 'Send JSON with the email address of one user in the field email' };
-	for (const body of [{}, { email: 'oliver' }]) {
+	for (const body of [{}, { email: 'oliver' }])
 		expect(await post('onboarding', body)).toMatchObject({ status: 400, data: noEmail });
-	}
+	const resumes = { path: `/user/${user.id}/resumes`, times: 1 };
+	instance.sandbox.faults.add({ ...resumes, ...success([{ id: 7 }]) });
+	expect(await call(user.email)).toMatchObject([200, { resumeId: 7 }]);
 	// A failed list is no empty list: no second resume is created.
-	instance.sandbox.faults.add({ path: `/user/${user.id}/resumes`, response: { status: 404 } });
+	instance.sandbox.faults.add({ ...resumes, response: { status: 404 } });
 	const failed = expect.stringContaining('The service has nothing at this address') as unknown;
 	expect(await call(user.email)).toEqual([502, { message: failed, advice, outcome: undefined }]);
 	expect(instance.query('SELECT id FROM resumes WHERE user_id = ?', user.id)).toHaveLength(1);
@@ -612,9 +614,8 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 });
 
 example('export-pdfs', 'writes a file for each resume that can be downloaded', async () => {
-	for (const path of ['/resume/resume-007/download', '/user/user-002/resumes']) {
+	for (const path of ['/resume/resume-007/download', '/user/user-002/resumes'])
 		instance.sandbox.faults.add({ path, response: { status: 404 } });
-	}
 	const file = Buffer.from(`%PDF-${'7'.repeat(2_000)}`).toString('base64');
 	// IDs may be numbers.
 	instance.sandbox.faults.add({ path: '/user/user-003/resumes', ...success([{ id: 7 }]) });
