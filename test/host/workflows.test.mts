@@ -211,15 +211,15 @@ example('upgrades-from-file', 'sends nothing if the file has a mistake', async (
 		/Row 3: no address is no [^]*Row 4: there is no planId[^]*Row 4: an earlier [^]*Row 5: a spreadsheet/,
 	);
 	const { page } = await upload(good, 'Check only');
-	expect(page).toContain('1 row would be billed<');
-	expect(page).toContain(`Row 2 (id A1) would be billed: ${emma}, ${pro}`);
-	expect(page).toContain('Plans and users are not checked. To send it, choose');
+	expect(page).toContain('1 row would be sent<');
+	expect(page).toContain(`Row 2 (id A1) would be sent: ${emma}, ${pro}`);
+	expect(page).toContain('Plans and users are not checked. To bill what the service');
 	expect(instance.sandbox.requests).toEqual([]);
 });
 
 example('upgrades-from-file', 'bills a row once, in any format and encoding', async () => {
 	const template = await http.get<string>(`${instance.url}/webhook/upgrades-template`);
-	expect((await upload(template.data, 'Check only')).page).toContain('2 rows would be billed');
+	expect((await upload(template.data, 'Check only')).page).toContain('2 rows would be sent');
 	const row = { id: 'Grün', email: olivia, planId: pro };
 	const toFile = { type: 'n8n-nodes-base.convertToFile', typeVersion: 1.1, items: [row] };
 	const made = await instance.runNode({ ...toFile, parameters: { operation: 'xlsx' } });
@@ -240,8 +240,8 @@ example('upgrades-from-file', 'bills a row once, in any format and encoding', as
 		expect(page).toContain(`${now} newly billed, ${before} billed before<`);
 	}
 	const { page } = await upload(text, 'Check only');
-	expect(page).toContain('0 rows would be billed<');
-	expect(page).not.toContain('To send it');
+	expect(page).toContain('0 rows would be sent<');
+	expect(page).not.toContain('not checked');
 	expect(instance.billed(olivia)).toBe(1);
 });
 
@@ -250,20 +250,21 @@ example('upgrades-from-file', 'returns the outcomes, and keeps open rows open', 
 	const held = `1004,${emma},${SANDBOX_PLANS.failingPayment},\r\n`;
 	const csv = `\ufeffid,email,planId,aiTokenId\r\n1001,${emma},${pro},\r\n1002,${noah},${pro},ai_tokens_100\r\n1003,${olivia},plan_unknown,\r\n${held}`;
 	sandbox.faults.add({ email: noah, drop: 'after', times: 1 });
-	const stillOpen = 'Still open, .* again: ';
-	for (const [title, requests, open] of [
-		['1 newly billed, 0 billed before, 1 may be billed, 1 on hold, 1 not billed<', 4, ''],
-		['0 newly billed, 1 billed before, 1 may be billed, 1 on hold, 1 not billed<', 1, stillOpen],
+	const again = 'It is (unknown|held) already, and was not sent again. ';
+	const open = '1 may be billed, 1 held (not billed), 1 not billed<';
+	for (const [title, requests, known] of [
+		['1 newly billed, 0 billed before, ', 4, ''],
+		['0 newly billed, 1 billed before, ', 1, again],
 	] as const) {
 		sandbox.requests.length = 0;
 		const { page, execution } = await upload(csv);
-		for (const text of [title, 'outcomes.csv, which your browser has'])
+		for (const text of [title + open, 'outcomes.csv, which your browser has'])
 			expect(page).toContain(text);
 		expect([sandbox.requests.length, execution.status]).toEqual([requests, 'error']);
 		const causes = [
-			`unknown: ${open}The connection .* In ten minutes, decide in .*\\(id 1002\\)`,
-			'refused: The service .*\\(plan-upgrade-2\\)\\. Not billed\\. Remove the cause .*\\(id 1003\\)',
-			`held: ${open}The service .*\\(plan-upgrade-1\\)\\. In ten .*\\(id 1004\\)`,
+			`unknown \\(id 1002\\)\\. ${known}Outcome unknown: The connection .* ask your account manager, .* In ten minutes, decide in Settle open upgrades\\.`,
+			'refused \\(id 1003\\)\\. The service .*\\(plan-upgrade-2\\)\\. Nothing was done\\. Use .* Then upload the file again\\.',
+			`held \\(id 1004\\)\\. ${known}The service .*\\(plan-upgrade-1\\)\\. .* In ten .*`,
 		];
 		const lines = RegExp(`^${causes.map((cause) => `1 × ${cause}`).join('\n')}$`);
 		expect(execution.data.resultData.error!.message).toMatch(lines);
@@ -365,6 +366,7 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 		[{ id: 'pay_4', email: lost }, { drop: 'after' }, 200, 'unknown'],
 		// Another execution may still be sending with this key, and fail, so that the provider has to deliver again.
 		[{ id: 'pay_4', email: lost, planId: SANDBOX_PLANS.basic }, {}, 503, 'unknown'],
+		[{ id: 'pay_1', email: paid, planId: SANDBOX_PLANS.basic }, {}, 200, 'not sent'],
 		[{ id: 'pay_7', email: slow }, { delayMs: 60_000 }, 200, 'unknown'],
 		[{ id: 'pay_5', email: 'no address' }, {}, 400, 'not sent'],
 		[{ email: refused }, {}, 400, 'not sent'],
@@ -400,7 +402,7 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	expect(executions.map(({ status }) => status)).toEqual(ended);
 	// The payment, the email, the outcome, what happened, and what to do.
 	const report =
-		/^Payment (pay_\d|without an ID) of \S+( address)?: [a-z ]+\. .{20,}\. .*(deliver it again|delivers it again|decide in Settle open upgrades)\.$/;
+		/^Payment (pay_\d|without an ID) of \S+( address)?: [a-z ]+\. .{20,}\. .*(deliver it again|delivers it again|decide in Settle open upgrades|a payment ID of its own)\.$/;
 	for (const { data } of executions.filter(({ status }) => status === 'error')) {
 		expect(data.resultData.error!.message).toMatch(report);
 	}
@@ -425,24 +427,22 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	expect(await pay(3, SANDBOX_PLANS.failingPayment)).toBe('held');
 	await activate('upgrades-from-file');
 	const list = `id,email,planId\nopen_4,${emails[3]},${SANDBOX_PLANS.failingPayment}`;
-	expect((await upload(list)).page).toContain('1 on hold<');
+	expect((await upload(list)).page).toContain('1 held (not billed)<');
 	await activate(file);
-	expect((await submitForm(file, 'Eva')).page).toContain(
-		'is listed ten minutes after its last change',
-	);
-	await change(file, (node) => JSON.parse(JSON.stringify(node).replace('< -10', '< 5')) as INode);
+	expect((await submitForm(file, 'Eva')).page).toContain('listed 10 minutes after its last');
+	const now = (node: INode) => JSON.stringify(node).replace('"value":10', '"value":-5');
+	await change(file, (node) => JSON.parse(now(node)) as INode);
 	await activate(file);
 
 	/** Opens the form, and returns a function that submits choices for these upgrades, and returns the last page and the execution. */
 	async function open(person: string) {
 		const { url, id, page } = await submitForm(file, person);
 		expect(page).toMatch(/Plan now: plan_\w+, period since .* 20\d\d|record names no plan/);
-		expect(page).toMatch(/Tried \w+, [\w: ]+: unknown\. The connection/);
-		expect(page).not.toMatch(/ried [^<]+\.\.</);
+		expect(page).toMatch(/ried \w+, [\w: ]+: (unknown|held)\.<.+ your account manager/s);
 		return async (choices: string[]) => {
 			const form = new FormData();
 			for (const [index, choice] of choices.entries()) {
-				const label = RegExp(`for='(field-\\d+)'>Decision for \\w+ open_${index}: `).exec(page);
+				const label = RegExp(`open_${index}: [^]*?for='(field-\\d+)'>Decision`).exec(page);
 				if (label) form.set(label[1]!, choice);
 			}
 			await http.post(url, form, { auth: formAuth });
@@ -476,25 +476,25 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	expect((await rows())[3]).toBe('held 0');
 	const decided = await deciding;
 	expect(decided.page).toContain(
-		`payment open_0: ${emails[0]}, ${pro}: upgraded. Eva: It was done.`,
+		`payment open_0, ${emails[0]}, ${pro}: upgraded. Eva says that it was done.`,
 	);
 	expect(decided).toMatchObject({
 		status: 'error',
 		message: expect.stringMatching(
-			/^payment open_3: \S+, \S+: held\. Eva: Send again with a new key \(bills\)\. The service .*\nIn ten /,
+			/^payment open_3, \S+ \S+: held\. Eva sent it again with a new key\. This try is not billed\. The service .* account manager .*\nSettle open upgrades lists it again in /,
 		) as unknown,
 	});
 	// Ann's form is older than Eva's decisions.
 	const late = 'Somebody decided before you, and your decision changed nothing.';
 	const older = await ann([again, again, again, again]);
 	expect(older).toMatchObject({ status: 'success' });
-	for (const text of [`: dropped. ${late} Eva: Drop it.`, ': dropped. Eva: Drop it.'])
+	for (const text of [`: dropped. ${late} Eva dropped it.`, ': dropped. Eva dropped it.'])
 		expect(older.page).toContain(text);
 	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'held 1', 'dropped 0']);
 	const { page, execution } = await upload(list);
 	expect(page).toContain('0 newly billed, 0 billed before, 1 dropped<');
 	expect(execution.status).toBe('success');
-	const detail = 'Dropped, and not sent again: Eva: Drop it. Before: ';
+	const detail = 'It is dropped already, and was not sent again. Eva dropped it. Before: ';
 	expect(jsonOf(execution, 'Outcomes')[0]!.detail).toContain(detail);
 	sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
 	const both = [await open('Eva'), await open('Ann')];
@@ -503,11 +503,11 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	expect(results.find(({ status }) => status === 'success')!.page).toContain(late);
 	expect((await rows())[3]).toBe('unknown 2');
 	const { page: last } = await submitForm(file, 'Eva');
-	expect(last).toMatch(/>First tried [^<]+\. Last tried [^<]+: unknown\. (Eva|Ann): Send again/);
-	const left = await (await open('Eva'))([]);
-	expect(left.page).toMatch(
-		/payment open_3: \S+, \S+: unknown\. You left it open\. (Eva|Ann): Send again/,
+	expect(last).toMatch(
+		/>First tried [^<]+\. Last tried [^<]+: unknown\.<[^<]*<p>(Eva|Ann) sent it again .* This try may be billed\. /,
 	);
+	const left = await (await open('Eva'))([]);
+	expect(left.page).toMatch(/payment open_3, \S+ \S+: unknown\. You left it open\.[\s<]/);
 	expect(left.status).toBe('success');
 	expect([await pay(0), await pay(2)]).toEqual(['upgraded', 'dropped']);
 	expect(emails.map(billed)).toEqual([1, 1, 0, 0]);
