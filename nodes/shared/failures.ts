@@ -9,7 +9,7 @@ const REPORTED = 'The service reported: {reported}';
 const LATER = '[Try again later.] If this keeps happening, contact your account manager.';
 
 const CHECK_CONNECTION =
-	"Check the credential's Base URL, and for a proxy or a login page between n8n and the service.";
+	"Check the credential's Base URL, and for a proxy or a login page between n8n and the service. If the service itself sent this, contact your account manager.";
 
 const CHECK_EXPRESSION = 'Check its expression.';
 

@@ -48,7 +48,7 @@ const ROWS = [
 		name: 'a web page',
 		response: http(200, {}, '<html>Hello</html>'),
 		outcome: 'unknown',
-		text: `Outcome unknown: The response is a web page. ${FIND_OUT} Check the credential's Base URL, and for a proxy or a login page between n8n and the service.`,
+		text: `Outcome unknown: The response is a web page. ${FIND_OUT} Check the credential's Base URL, and for a proxy or a login page between n8n and the service. If the service itself sent this, contact your account manager.`,
 	},
 	{
 		name: 'another plan',

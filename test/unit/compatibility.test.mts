@@ -17,7 +17,7 @@ test('the documented versions of n8n are those that are tested', () => {
 });
 
 /** Versions that brought something, or in which the nodes were tried by hand. */
-const OTHERS = ['1.82.3', '1.100', '2.6', '2.12', '2.21', '2.41.3'];
+const OTHERS = ['1.82.3', '1.100', '2.3', '2.6', '2.12', '2.21', '2.41.3'];
 
 test.each(
 	find('{,docs/,bench/,sandbox/,.github/ISSUE_TEMPLATE/}*.{md,yml}', 'host/queue/compose.yaml'),
