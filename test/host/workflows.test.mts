@@ -441,7 +441,7 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	async function open(person: string) {
 		const { url, id, page } = await submitForm(file, person);
 		expect(page).toMatch(/Plan now: plan_\w+, period since .* 20\d\d|record names no plan/);
-		expect(page).toMatch(/ried \w+, [\w: ]+: (unknown|held)\.<.+ your account manager/s);
+		expect(page).toMatch(/aved \w+, [\w: ]+: (unknown|held)\.<.+ your account manager/s);
 		return async (choices: string[]) => {
 			const form = new FormData();
 			for (const [index, choice] of choices.entries()) {
@@ -504,7 +504,7 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	expect((await rows())[3]).toBe('unknown 2');
 	const { page: last } = await submitForm(file, 'Eva');
 	expect(last).toMatch(
-		/First tried .+ Last tried .+ unknown\.<.+(Eva|Ann) .+ This try may be billed/,
+		/First saved .+ Last saved .+ unknown\.<.+(Eva|Ann) .+ This try may be billed/,
 	);
 	const left = await (await open('Eva'))([]);
 	expect(left.page).toMatch(/payment open_3, \S+ \S+: unknown\. You left it open\.[\s<]/);
