@@ -138,7 +138,6 @@ const stated = [
 	`After ${MAX_ATTEMPTS} attempts`,
 	'3.2 GB of disk space',
 	'1 GB in the clone',
-	'68 to 79 seconds',
 	'by 2.4 GB, and by 40 MB',
 ];
 
