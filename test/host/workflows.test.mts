@@ -307,7 +307,7 @@ example('users-resumes-scores', 'keeps one row for each resume in repeated runs'
 	const { status, data } = await run('users-resumes-scores', 'Start');
 	expect(status).toBe('error');
 	expect(data.resultData.error!.message).toMatch(failures('user-003', 'resume-001'));
-	expect(data.resultData.error!.message).toMatch(/\n1 × Row: The score .* \(IDs: resume-002\)$/);
+	expect(data.resultData.error!.message).toMatch(/\n1 × Row: score is .* \(IDs: resume-002\)$/);
 	const scores = (await instance.readTable('Resume scores')).map(({ score }) => score);
 	expect(scores).toEqual(Array(resumes.length).fill(expect.any(Number)));
 });

@@ -37,7 +37,7 @@ test('CI runs what .ci/run runs, in every n8n that has a host', () => {
 	expect(scripts).toEqual(expect.arrayContaining(scriptsIn(local)));
 	const hosts = find('host/n8n-*/package-lock.json').map((path) => /n8n-(\w+)/.exec(path)![1]!);
 	expect(ci.jobs.host.strategy.matrix.n8n.map(String)).toEqual(hosts);
-	expect([...local.matchAll(/--n8n (\w+)/g)].map(([, host]) => host).sort()).toEqual(hosts);
+	expect(new Set(local.match(/(?<=--n8n )\w+/g))).toEqual(new Set(hosts));
 });
 
 test('a release publishes after all other jobs, and only that job may write', () => {
