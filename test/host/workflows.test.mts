@@ -99,9 +99,9 @@ async function post(path: string, body: object, secret = webhookSecret) {
 	return await http.post(`${instance.url}/webhook/${path}`, body, { headers });
 }
 
-/** Matches a report of the same failure in two steps. */
-const failures = (...ids: string[]) =>
-	RegExp(`again${ids.map((id) => `.*\\n1 × \\w.*: The .*Check the ID.*IDs: ${id}\\)`).join('')}`);
+/** Line of a report, as a pattern. */
+const nothing = (step: string, id: string) =>
+	`\\n1 × ${step}: The service has nothing at .*Check the ID.*\\(IDs: ${id}\\)`;
 
 /** All resumes with their users. */
 const RESUMES = `SELECT users.id AS userId, email, resumes.id AS resumeId, title
@@ -210,9 +210,10 @@ example('upgrades-from-file', 'sends nothing if the file has a mistake', async (
 	expect(several.page).toMatch(
 		/Row 3: no address is no [^]*Row 4: there is no planId[^]*Row 4: an earlier [^]*Row 5: a spreadsheet/,
 	);
-	const { page } = await upload(good, 'Check only');
-	expect(page).toContain('1 row would be sent<');
+	const { page } = await upload(`${good}A2,${emma},${pro}\n`, 'Check only');
+	expect(page).toContain('2 rows would be sent<');
 	expect(page).toContain(`Row 2 (id A1) would be sent: ${emma}, ${pro}`);
+	expect(page).toContain('Row 3 (id A2) would be sent, though row 2 has the same user and plan:');
 	expect(page).toContain('Plans and users are not checked. To bill what the service');
 	expect(instance.sandbox.requests).toEqual([]);
 });
@@ -266,8 +267,9 @@ example('upgrades-from-file', 'returns the outcomes, and keeps open rows open', 
 			'refused \\(id 1003\\)\\. The service .*\\(plan-upgrade-2\\)\\. Nothing was done\\. Use .* Then upload the file again\\.',
 			`held \\(id 1004\\)\\. ${known}The service .*\\(plan-upgrade-1\\)\\. .* In ten .*`,
 		];
-		const lines = RegExp(`not billed\n${causes.map((cause) => `1 × ${cause}`).join('\n')}$`);
-		expect(execution.data.resultData.error!.message).toMatch(lines);
+		const [total, ...lines] = execution.data.resultData.error!.message.split('\n');
+		expect(`${total}<`).toBe(title + open);
+		expect(lines.join('\n')).toMatch(RegExp(`^${causes.map((one) => `1 × ${one}`).join('\n')}$`));
 		// The columns of the upload come first, so that the file can be uploaded again.
 		expect(Object.entries(jsonOf(execution, 'Outcomes')[0]!).slice(0, 5)).toEqual(
 			Object.entries({ id: '1001', email: emma, planId: pro, aiTokenId: '', outcome: 'upgraded' }),
@@ -280,8 +282,9 @@ example('upgrades-from-file', 'returns the outcomes, and keeps open rows open', 
 		]);
 		expect([emma, noah, olivia].map(billed)).toEqual([1, 1, 1]);
 	}
-	const { page } = await upload(`id,email,planId\n1001,${noah},${pro}`);
+	const { page } = await upload(`id,email,planId\n1001,${noah},${pro}\n1004,${emma},${pro}`);
 	expect(page).toContain(`Row 2: the id 1001 is upgraded for ${emma}, ${pro}: use a new id.`);
+	expect(page).toMatch(/Row 3: the id 1004 is held for .*: decide in Settle open upgrades\./);
 	const corrected = csv.replace('plan_unknown', pro).replace(held, '').replace('1002', 'B1002');
 	const uploads = await Promise.all([upload(corrected), upload(corrected)]);
 	expect(uploads.map(({ execution }) => execution.status)).toEqual(['success', 'success']);
@@ -306,8 +309,9 @@ example('users-resumes-scores', 'keeps one row for each resume in repeated runs'
 	instance.sandbox.faults.add({ path: '/resume/resume-002/score', ...success({ total: 1 }) });
 	const { status, data } = await run('users-resumes-scores', 'Start');
 	expect(status).toBe('error');
-	expect(data.resultData.error!.message).toMatch(failures('user-003', 'resume-001'));
-	expect(data.resultData.error!.message).toMatch(/\n1 × Row: score is .* \(IDs: resume-002\)$/);
+	const lines = nothing('Their resumes', 'user-003') + nothing('Their scores', 'resume-001');
+	const report = `^Failed: 3\\. Remove the cause, and run it again\\.${lines}\\n1 × Row: The score is no .*\\(IDs: resume-002\\)$`;
+	expect(data.resultData.error!.message).toMatch(RegExp(report));
 	const scores = (await instance.readTable('Resume scores')).map(({ score }) => score);
 	expect(scores).toEqual(Array(resumes.length).fill(expect.any(Number)));
 });
@@ -443,6 +447,7 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 		const { url, id, page } = await submitForm(file, person);
 		expect(page).toMatch(/Plan now: plan_\w+, period since .* 20\d\d|record names no plan/);
 		expect(page).toMatch(/aved \w+, [\w: ]+: (unknown|held)\.<.+ your account manager/s);
+		expect(page).not.toMatch(/<p>[^<]+\.\.</);
 		return async (choices: string[]) => {
 			const form = new FormData();
 			for (const [index, choice] of choices.entries()) {
@@ -479,7 +484,9 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	// A row is not changed before it is its turn: another person might send it meanwhile, with the next key.
 	expect((await rows())[3]).toBe('held 0');
 	const decided = await deciding;
-	expect(decided.page).toContain(`, ${pro}: upgraded. Eva says that it was done.`);
+	expect(decided.page).toContain(
+		`payment open_0, ${emails[0]}, ${pro}: upgraded. Eva says that it was done.`,
+	);
 	expect(decided).toMatchObject({
 		status: 'error',
 		message: expect.stringMatching(
@@ -494,8 +501,10 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 		expect(older.page).toContain(text);
 	expect(await rows()).toEqual(['upgraded 0', 'upgraded 1', 'dropped 0', 'held 1', 'dropped 0']);
 	const { page, execution } = await upload(list);
-	expect([execution.status, page]).toEqual(['success', expect.stringContaining('1 dropped<')]);
-	expect(jsonOf(execution, 'Outcomes')[0]!.detail).toMatch(/again\. Eva dropped it\. Before: /);
+	expect(page).toContain('0 newly billed, 0 billed before, 1 dropped<');
+	expect(execution.status).toBe('success');
+	const detail = 'It is dropped already, and was not sent again. Eva dropped it. Before: ';
+	expect(jsonOf(execution, 'Outcomes')[0]!.detail).toContain(detail);
 	sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
 	const both = [await open('Eva'), await open('Ann')];
 	const results = await Promise.all(both.map((decide) => decide(['', '', '', again])));
@@ -504,7 +513,7 @@ example('settle-open-upgrades', 'does what a person decides, once', async () => 
 	expect((await rows())[3]).toBe('unknown 2');
 	const { page: last } = await submitForm(file, 'Eva');
 	expect(last).toMatch(
-		/First saved .+ Last saved .+ unknown\.<.+(Eva|Ann) .+ This try may be billed/,
+		/>First saved [^<]+\. Last saved [^<]+: unknown\.<.*<p>(Eva|Ann) sent it again .* This try may be billed\. /,
 	);
 	const left = await (await open('Eva'))([]);
 	expect(left.page).toMatch(/payment open_3, \S+ \S+: unknown\. You left it open\.[\s<]/);
@@ -600,16 +609,20 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	expect(await call(user.email)).toMatchObject([502, { message: 'The resume has no field id' }]);
 	// A failed list is no empty list: no second resume is created.
 	instance.sandbox.faults.add({ ...resumes, response: { status: 404 } });
-	const nothing = expect.stringContaining('The service has nothing at this address') as unknown;
-	expect(await call(user.email)).toMatchObject([502, { message: nothing, advice: text }]);
+	const missing = expect.stringContaining('The service has nothing at this address') as unknown;
+	expect(await call(user.email)).toEqual([502, { message: missing, advice: text }]);
 	expect(instance.query('SELECT id FROM resumes WHERE user_id = ?', user.id)).toHaveLength(1);
 	const { api, exampleId } = instance;
 	// n8n deletes a successful execution some time after its response.
 	while ((await api.listExecutions(exampleId('onboarding'))).length > 6) await sleep(100);
 	const failed = await api.waitForExecutions(exampleId('onboarding'), 6);
-	expect(failed.map(({ data }) => data.resultData.error!.message).join('\n')).toMatch(
-		/oliver\S+ failed at Create resume\. Outcome unknown: [^]+\S+ failed at The user\. No user .* Check the .*\nOnboarding of nobody failed at The user\. The caller sent no email/,
-	);
+	const reports = failed.map(({ data }) => data.resultData.error!.message).slice(0, 3);
+	const of = 'Onboarding of';
+	expect(reports).toEqual([
+		expect.stringMatching(`^${of} ${user.email} failed at Create resume. Outcome unknown: `),
+		expect.stringMatching(`^${of} nobody@example.com failed at The user. No user .* Check the `),
+		expect.stringMatching(`^${of} nobody failed at The user. The caller sent no email address`),
+	]);
 });
 
 example('export-pdfs', 'writes a file for each resume that can be downloaded', async () => {
@@ -621,7 +634,9 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	instance.sandbox.faults.add({ path: '/resume/7/download', ...success({ file }) });
 	const execution = await run('export-pdfs', 'Start');
 	expect(execution.status).toBe('error');
-	expect(execution.data.resultData.error!.message).toMatch(failures('user-002', 'resume-007'));
+	const lines = nothing('Their resumes', 'user-002') + nothing('Download', 'resume-007');
+	const report = `^Not exported: 2\\. Remove the cause, and run it again\\.${lines}$`;
+	expect(execution.data.resultData.error!.message).toMatch(RegExp(report));
 	const sql = "SELECT id FROM resumes WHERE user_id NOT IN ('user-002', 'user-003') ORDER BY id";
 	const ids = instance.query(sql).map(({ id }) => String(id));
 	const files = async () => (await readdir(instance.filesFolder)).sort();
@@ -630,8 +645,10 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	expect(await readFile(join(instance.filesFolder, exported.at(-1)!), 'latin1')).toMatch(/^%PDF-/);
 	const reason = expect.stringContaining('nothing at this address') as unknown;
 	const advice = expect.stringContaining('Check the ID') as unknown;
-	const failed = ['user-002', 'resume-007'].map((id) => ({ id, reason, advice }));
-	expect(jsonOf(execution, 'Not exported')).toMatchObject(failed);
+	expect(jsonOf(execution, 'Not exported')).toEqual([
+		{ step: 'Their resumes', id: 'user-002', reason, advice },
+		{ step: 'Download', id: 'resume-007', reason, advice },
+	]);
 	instance.sandbox.faults.clear();
 	expect((await run('export-pdfs', 'Start')).status).toBe('success');
 	expect(await files()).toHaveLength(instance.query('SELECT 1 FROM resumes').length + 1);
