@@ -1,14 +1,11 @@
 import fc from 'fast-check';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import {
-	type Asked,
-	type ConnectionFault,
-	CONFIRMS,
-	type CountingService,
-	identify,
-	mail,
-	type Reaction,
-	startCountingService,
+import { CONFIRMS, identify, mail, startCountingService } from '../support/countingService.mts';
+import type {
+	Asked,
+	ConnectionFault,
+	CountingService,
+	Reaction,
 } from '../support/countingService.mts';
 import { processedData } from '../support/deduplication.mts';
 import { callTool, runNode } from '../support/engine.mts';

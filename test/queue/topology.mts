@@ -64,27 +64,25 @@ export async function startTopology(major: number) {
 
 		const api = new TestApi(main.url);
 		await api.signIn(owner);
-		return { ...workIn(api, webhook.url, join(folder, 'main'), sandbox), workers, close };
+		const logTails = () => [main, webhook, ...workers].map((n8n) => n8n.logTail()).join('\n\n');
+		const work = workIn(api, webhook.url, join(folder, 'main'), sandbox);
+		return { ...work, workers, logTails, close };
 	} catch (error) {
 		await close();
 		throw error;
 	}
 }
 
-const redisUrl = new URL(process.env.QUEUE_REDIS_URL ?? 'redis://127.0.0.1:6379');
-const postgresUrl = new URL(
-	process.env.QUEUE_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres',
-);
-
 /** Creates a database in PostgreSQL and a prefix for keys in Redis, and returns n8n's variables for both. */
 async function prepareServices(cleanups: Array<() => Promise<unknown>>) {
 	const name = `resume_management_queue_${randomBytes(4).toString('hex')}`;
-	const postgres = new Client({ connectionString: postgresUrl.href });
+	const host = '127.0.0.1';
+	const postgres = new Client({ host, user: 'postgres' });
 	await postgres.connect();
 	cleanups.push(async () => await postgres.end());
 	await postgres.query(`CREATE DATABASE ${name}`);
 	cleanups.push(async () => await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`));
-	const redis = new Redis(redisUrl.href, { retryStrategy: () => null });
+	const redis = new Redis({ host, retryStrategy: () => null });
 	cleanups.push(async () => await redis.quit());
 	await redis.ping();
 	cleanups.push(async () => {
@@ -95,20 +93,9 @@ async function prepareServices(cleanups: Array<() => Promise<unknown>>) {
 	return {
 		QUEUE_BULL_PREFIX: `${name}:bull`,
 		N8N_REDIS_KEY_PREFIX: name,
-		QUEUE_BULL_REDIS_DB: redisUrl.pathname.slice(1) || '0',
-		...access('QUEUE_BULL_REDIS', 'USERNAME', redisUrl, '6379'),
+		QUEUE_BULL_REDIS_HOST: host,
 		DB_TYPE: 'postgresdb',
+		DB_POSTGRESDB_HOST: host,
 		DB_POSTGRESDB_DATABASE: name,
-		...access('DB_POSTGRESDB', 'USER', postgresUrl, '5432'),
-	};
-}
-
-/** Returns n8n's variables for the address and the login of a server. */
-function access(prefix: string, user: string, url: URL, port: string): Record<string, string> {
-	return {
-		[`${prefix}_HOST`]: url.hostname,
-		[`${prefix}_PORT`]: url.port || port,
-		[`${prefix}_${user}`]: decodeURIComponent(url.username),
-		[`${prefix}_PASSWORD`]: decodeURIComponent(url.password),
 	};
 }
