@@ -66,7 +66,8 @@ export class EditorApiError extends Error {
 	}
 }
 
-const unfinished = ['new', 'running', 'waiting', 'unknown'];
+/** States of an execution that has not ended. */
+export const unfinished = ['new', 'running', 'waiting', 'unknown'];
 const pollMilliseconds = 150;
 
 /**

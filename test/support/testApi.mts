@@ -6,6 +6,7 @@ import {
 	type Execution,
 	type Workflow,
 	type WorkflowDefinition,
+	unfinished,
 } from '../../host/rest.mts';
 
 /** Headers that identify a signed-in user. */
@@ -59,19 +60,19 @@ export class TestApi extends EditorApi {
 	}
 
 	/**
-	 * Waits until a workflow has at least so many executions (at most 100), and for the end of each, and returns them, the oldest
+	 * Waits until a workflow has at least so many executions (at most 100), which have all ended, and returns them, the oldest
 	 * first. n8n 1 responds to a webhook before its execution exists.
 	 */
 	async waitForExecutions(workflowId: string, count: number): Promise<Execution[]> {
 		const deadline = Date.now() + 300_000;
 		for (;;) {
 			const found = (await this.listExecutions(workflowId)).reverse();
-			if (found.length >= count) {
+			const states = found.map(({ status }) => status);
+			// Once for all: n8n takes longer to read an execution, which is done only at its end.
+			if (found.length >= count && !states.some((status) => unfinished.includes(status))) {
 				return await Promise.all(found.map(async ({ id }) => await this.waitForExecution(id)));
 			}
-			if (Date.now() > deadline) {
-				throw new Error(`Workflow ${workflowId} has ${found.length} executions and not ${count}`);
-			}
+			if (Date.now() > deadline) throw new Error(`Not ${count} ended executions: ${states.join()}`);
 			await sleep(150);
 		}
 	}
