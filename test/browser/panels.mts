@@ -40,8 +40,10 @@ describe("the node's panel", () => {
 		await users.nth(59).waitFor();
 		await page.getByTestId('rlc-search').fill('KELL');
 		await users.nth(1).waitFor({ state: 'detached' });
-		await users.filter({ hasText: 'Sophia Keller · sophia.keller@example.com' }).click();
-		await readUser('sophia.keller@example.com');
+		const sophia = 'sophia.keller@example.com';
+		const choice = users.filter({ hasText: `Sophia Keller · ${sophia}` });
+		await change(sophia, async () => await choice.click());
+		await readUser(sophia);
 		await renewScreenshot(panel(), 'get-user');
 
 		await page.getByTestId('rlc-mode-selector').click();
@@ -74,7 +76,8 @@ describe("the node's panel", () => {
 
 	it('sends a custom request', async () => {
 		await addAction('Get with a custom request');
-		await field('Path').fill('/user/user-002');
+		const path = '/user/user-002';
+		await change(path, async () => await field('Path').fill(path));
 		await execute();
 		await output().getByTestId('radio-button-json').click();
 		await output().getByText('"user-002"').waitFor();
