@@ -20,7 +20,7 @@ import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 import { TestApi } from '../support/testApi.mts';
 import { environment, tested, webhookSecret, type SharedN8n } from './sharedN8n.mts';
 
-export { tested, webhookSecret } from './sharedN8n.mts';
+export { tested } from './sharedN8n.mts';
 
 // The machine may have other work.
 jest.setTimeout(120_000);

@@ -9,9 +9,9 @@ import type { CredentialDefinition, Execution } from '../../host/rest.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startMailServer, type MailServer } from '../support/mailServer.mts';
 import { startScriptedModel, type ScriptedModel } from '../support/scriptedModel.mts';
-import { actionType, addExamples, joinInstance, outputOf, success } from './instance.mts';
+import { actionType, addExamples, joinInstance, outputOf, success, tested } from './instance.mts';
 import type { Examples, SharedInstance } from './instance.mts';
-import { tested, webhookSecret } from './sharedN8n.mts';
+import { webhookSecret } from './sharedN8n.mts';
 
 /** The workflows of workflows/ in a real n8n, against the sandbox. */
 

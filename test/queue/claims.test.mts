@@ -21,7 +21,7 @@ test.concurrent.each([2, 1])(
 	async (major) => {
 		const topology = await startTopology(major);
 		try {
-			await killWorker(topology);
+			await deliverTwice(topology);
 		} catch (cause) {
 			throw new Error(topology.logTails(), { cause });
 		} finally {
@@ -32,7 +32,7 @@ test.concurrent.each([2, 1])(
 );
 
 /** Delivers payments with few keys twice, the first time while a worker is killed, and counts what was sent and billed. */
-async function killWorker(topology: Topology): Promise<void> {
+async function deliverTwice(topology: Topology): Promise<void> {
 	const { api, query, sandbox, workers } = topology;
 	const [delayed, ...emails] = topology.emails.slice(0, 21) as [string, string];
 	/** Four users for each key, of whose upgrades only one may be sent. */

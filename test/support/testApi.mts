@@ -68,11 +68,11 @@ export class TestApi extends EditorApi {
 		for (;;) {
 			const found = (await this.listExecutions(workflowId)).reverse();
 			const states = found.map(({ status }) => status);
-			// Once for all: n8n takes longer to read an execution, which is done only at its end.
+			// Each is read once, after its end: reading 42 of them in turns kept n8n busy.
 			if (found.length >= count && !states.some((status) => unfinished.includes(status))) {
 				return await Promise.all(found.map(async ({ id }) => await this.waitForExecution(id)));
 			}
-			if (Date.now() > deadline) throw new Error(`Not ${count} ended executions: ${states.join()}`);
+			if (Date.now() > deadline) throw new Error(`Of ${count} executions, found: ${states.join()}`);
 			await sleep(150);
 		}
 	}
