@@ -8,11 +8,17 @@ import type { ICredentialTestRequest, ICredentialType, Icon, INodeProperties } f
 export const BASE_URL =
 	/^(https:\/\/[^/\\?#@\s]+|http:\/\/(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?)(\/[^/\\?#\s]+)*\/v[0-9]+\/*$/;
 
-/** Removes blanks around the private key, and `Bearer`, which users may have pasted with it. */
+/**
+ * Removes from a pasted private key what no key has: `Bearer`, blanks, line breaks, and all characters that no header may
+ * carry, such as curly quotes.
+ */
 export function privateKeyOf(pasted: unknown): string {
 	return String(pasted ?? '')
+		.replace(/\s+/g, ' ')
+		.replace(/[^ -~]/g, '')
 		.trim()
-		.replace(/^Bearer(\s+|$)/i, '');
+		.replace(/^Bearer( |$)/i, '')
+		.replaceAll(' ', '');
 }
 
 /**
@@ -58,7 +64,7 @@ export class ResumeManagementApi implements ICredentialType {
 			placeholder: 'e.g. https://api.example.com/v1',
 			description:
 				'Address of the service up to and including its version segment. The private key is sent only to this address.',
-			hint: 'Starts with https:// and ends in a version, such as /v1. On the machine that n8n runs on, http:// works too, such as http://127.0.0.1:8787/v1. If the test shows a code: ERR_INVALID_URL means that the address does not look like this; ENOTFOUND, an unknown host; ECONNREFUSED, that nothing listens there; EPROTO, that it has no https.',
+			hint: 'Starts with https:// and ends in a version, such as /v1',
 		},
 		{
 			displayName: 'Private Key',

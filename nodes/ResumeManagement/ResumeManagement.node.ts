@@ -10,10 +10,53 @@ import {
 	updateDisplayOptions,
 } from 'n8n-workflow';
 
-import * as listSearch from './listSearch';
+import * as listSearch from './lookup/pickLists';
 import { resources } from './operations';
 import type { Operation } from './operations/operation';
 import { runItems, runSingleItem } from './run/entry';
+
+/*
+ * The node is declarative, as n8n asks of a node for an HTTP API: its description declares each request. n8n's own routing does
+ * not send them, because it starts all items at once, sends a request again after a 401, and takes each HTTP 200 for a success. So
+ * n8n is given two functions of the node in place of it.
+ */
+
+/**
+ * n8n's first way in, for whole runs (getCustomOperation in n8n-core's workflow-execute.ts): a function for each operation, by
+ * the values of resource and operation.
+ */
+const customOperations: INodeType['customOperations'] = Object.fromEntries(
+	resources.map(({ option, operations }) => [
+		option.value,
+		Object.fromEntries(
+			operations.map((operation) => [
+				operation.value,
+				async function (this: IExecuteFunctions) {
+					return await runItems.call(this, operation);
+				},
+			]),
+		),
+	]),
+);
+
+/**
+ * n8n's second way in, for one item, where it does not call `customOperations`: for tools of AI Agent 2 and in its step executor.
+ * There, n8n's own routing asks the property that is shown for every operation how to page, and calls `pagination`. Without it, that
+ * routing would send the requests itself, take each HTTP 200 for a success, and follow redirects with the private key.
+ */
+const singleItems: INodeProperties['routing'] = {
+	send: { paginate: true },
+	operations: { pagination: runFromRouting },
+};
+
+/** Runs the saved operation. No expression and no model can choose another: n8n keeps only the fields of the saved one. */
+async function runFromRouting(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+	const { resource, operation } = this.getNode().parameters;
+	const known = resources
+		.find(({ option }) => option.value === resource)
+		?.operations.find(({ value }) => value === operation);
+	return await runSingleItem.call(this, known);
+}
 
 const properties: INodeProperties[] = [
 	{
@@ -23,12 +66,7 @@ const properties: INodeProperties[] = [
 		noDataExpression: true,
 		options: resources.map(({ option }) => option),
 		default: 'user',
-		routing: {
-			// n8n calls `customOperations`, but for tools of AI Agent 2 and in its step executor `pagination`, if `paginate` is set.
-			// Otherwise n8n itself would send a Custom API Call to any Base URL, and follow redirects with the key.
-			send: { paginate: true },
-			operations: { pagination: runFromRouting },
-		},
+		routing: singleItems,
 	},
 	...resources.map(({ option, operations, defaultOperation }): INodeProperties => ({
 		displayName: 'Operation',
@@ -49,47 +87,18 @@ const properties: INodeProperties[] = [
 	),
 ];
 
-/** Runs each operation through the pipeline, in place of n8n's loop over declarative nodes. */
-const customOperations: INodeType['customOperations'] = dictionary(
-	resources.map(({ option, operations }) => [
-		option.value,
-		dictionary(
-			operations.map((operation) => [
-				operation.value,
-				async function (this: IExecuteFunctions) {
-					return await runItems.call(this, operation);
-				},
-			]),
-		),
-	]),
-);
-
-/** Without a prototype: n8n looks up an operation by name (n8n-core's workflow-execute.ts), which may be `constructor`. */
-function dictionary<T>(entries: Array<[string, T]>): Record<string, T> {
-	return Object.assign(Object.create(null) as Record<string, T>, Object.fromEntries(entries));
-}
-
 function operationOption(operation: Operation): INodePropertyOptions {
 	const { name, value, action, description, builderHint, method, path } = operation;
 	return {
 		...{ name, value, action, description },
 		...(builderHint && { builderHint: { propertyHint: builderHint } }),
-		// Declares the request, as in each declarative node. At run time, the pipeline reads the operation itself.
+		// For those who read the description, such as the README's table of operations. The run reads the operation.
 		routing: { request: { method, url: path } },
 	};
 }
 
-/** Runs the saved operation. No expression and no model can choose another: n8n keeps only the fields of the saved one. */
-async function runFromRouting(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
-	const { resource, operation } = this.getNode().parameters;
-	const known = resources
-		.find(({ option }) => option.value === resource)
-		?.operations.find(({ value }) => value === operation);
-	return await runSingleItem.call(this, known);
-}
-
 /**
- * Describes the operation to an AI agent's model. n8n's own text is the action alone, which does not say that it bills
+ * Replaces the field of this name that n8n adds to tools. n8n's text is the action alone, which does not say that it bills
  * (`makeDescription` in n8n-workflow/src/node-helpers.ts).
  */
 function toolDescription({ description }: Operation): INodeProperties {
@@ -126,7 +135,7 @@ export class ResumeManagement implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'resumeManagementApi', required: true }],
-		// Makes the node declarative for n8n, which calls `customOperations` and `pagination` of no other nodes.
+		// Makes the node declarative: n8n calls `customOperations` and `pagination` of no other nodes.
 		requestDefaults: { baseURL: '={{ $credentials.baseUrl }}' },
 		properties,
 	};

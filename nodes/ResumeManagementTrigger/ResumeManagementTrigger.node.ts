@@ -10,7 +10,7 @@ import {
 
 import { Failure, toNodeError } from '../shared/failure';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
-import { isSelected, readEvent, type Unreadable } from './event';
+import { type EventItem, isSelected, readEvents, type Unreadable } from './event';
 import { properties, triggerPanel } from './properties';
 import { readSettings, type Settings } from './settings';
 import { type Delivery, rejection } from './verify';
@@ -87,7 +87,7 @@ export class ResumeManagementTrigger implements INodeType {
 	}
 }
 
-/** Starts the workflow if the request is verified and its event is selected. */
+/** Starts the workflow with the selected events of a request, once it is verified. */
 async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const settings = await readSettings(context);
 	const body = await readRawBody(context);
@@ -99,17 +99,17 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 		// The user may have entered the secret as the name of the header.
 		return refuse(context, 401, 'unauthorized', hideSecrets(reason, settings.secrets));
 	}
-	const read = readEvent(settings, delivery);
+	const read = readEvents(settings, delivery);
 	if ('problem' in read) return refuse(context, 400, 'unreadable-body', read.problem);
-	const { item } = read;
+	const selected = read.items.filter(({ event }) => isSelected(event, settings.events));
+	const others = read.items.filter(({ event }) => !isSelected(event, settings.events));
+	if (read.items.length === 0) warn(context, 'started nothing: the array has no event');
+	if (others.length > 0) warnOfOthers(context, others);
 	const webhookResponse = { status: 'success' };
-	if (!isSelected(item.event, settings.events)) {
-		const name = JSON.stringify(item.event.slice(0, 100));
-		warn(context, `started nothing for the event ${name}: 'Trigger On' does not select it`);
-		return { webhookResponse };
-	}
-	const request = settings.includeHeaders && shownRequest(context, settings);
-	return { webhookResponse, workflowData: [[{ json: { ...item, ...request } }]] };
+	if (selected.length === 0) return { webhookResponse };
+	const request = settings.includeHeaders ? shownRequest(context, settings) : {};
+	const items = selected.map((item) => ({ json: { ...item, ...request } }));
+	return { webhookResponse, workflowData: [items] };
 }
 
 /** Responds in the envelope of the service's own API (partner API specification, §2). */
@@ -122,6 +122,14 @@ function refuse(
 	warn(context, `responded with ${httpStatus}: ${errorMessage}`);
 	context.getResponseObject().status(httpStatus).json({ status: 'error', errorCode, errorMessage });
 	return { noWebhookResponse: true };
+}
+
+/** Logs events that are not selected, with a bounded part of the first one's name. */
+function warnOfOthers(context: IWebhookFunctions, others: EventItem[]): void {
+	const name = JSON.stringify(others[0]!.event.slice(0, 100));
+	const events =
+		others.length === 1 ? `the event ${name}` : `${others.length} events such as ${name}`;
+	warn(context, `started nothing for ${events}: 'Trigger On' does not select it`);
 }
 
 function warn(context: IWebhookFunctions, sentence: string): void {

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 
 import type { GenericValue, IDataObject } from 'n8n-workflow';
 
-import { decodeText, exactString, parseJson, valueAt } from '../shared/json';
-import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, normalizeName, valuesNamed } from '../shared/names';
+import { charsetOf, decodeText, exactString, parseJson, valueAt } from '../shared/json';
+import { normalizeName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
+import { trimInvisible } from '../shared/text';
+import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES } from './names';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
 
@@ -13,8 +15,12 @@ export const SECTION_SAVED = 'Resume Section Saved';
 
 /** The trigger's output. It holds no secret of the credential. */
 export interface EventItem extends IDataObject {
+	/** '' in an array for an event without a name. */
 	event: string;
-	/** ID from the payload, or from the header of Standard Webhooks, or the SHA-256 of the body in hex. */
+	/**
+	 * ID from the payload, or from the header of Standard Webhooks, or the SHA-256 of the body in hex. The last two are of the
+	 * whole delivery: in an array, the event's place follows them.
+	 */
 	deliveryId: string;
 	/** With `bodyHash`, a repeated delivery looks like a second event with the same content. */
 	deliveryIdSource: 'payload' | 'header' | 'bodyHash';
@@ -27,32 +33,54 @@ export interface EventItem extends IDataObject {
 /** A request without an event, and a sentence why. */
 export type Unreadable = { problem: string };
 
-/** Reads any JSON as one event: the specification shows no payload (§6). */
-export function readEvent(
+/**
+ * Reads any JSON: the specification shows no payload (§6). An array has one event for each element, and any other payload is
+ * one event.
+ */
+export function readEvents(
 	settings: Settings,
 	delivery: Delivery,
-): { item: EventItem } | Unreadable {
-	const { body, headers, receivedAt } = delivery;
-	const { secrets } = settings;
-	const text = decodeText(body, headers['content-type']);
-	if (text === undefined) return { problem: "The body's text can't be decoded." };
-	const parsed = parseJson(text);
-	if (!parsed) return { problem: 'The body is not JSON.' };
-	const data = hideSecrets(parsed.value, secrets) as GenericValue;
-	const name = findEventName(data, settings);
-	const ids: Array<[EventItem['deliveryIdSource'], string]> = [
-		['payload', findEventId(data, settings)],
-		['header', hideSecrets(signedId(settings, delivery), secrets)],
-	];
-	// Two different IDs may be equal once a secret in them is hidden.
-	const usable = ids.find(([, id]) => id !== '' && !id.includes(HIDDEN));
-	const hash = createHash('sha256').update(body).digest('hex');
-	const [deliveryIdSource, deliveryId] = usable ?? ['bodyHash', hash];
-	// A payload without a name is the one event of the specification.
-	const event = name || SECTION_SAVED;
-	return {
-		item: { event, deliveryId, deliveryIdSource, receivedAt: receivedAt.toISOString(), data },
-	};
+): { items: EventItem[] } | Unreadable {
+	const { body, headers } = delivery;
+	const parsed = parseJson(decodeText(body, charsetOf(headers['content-type'])));
+	if (parsed === undefined) return { problem: 'The body is not JSON.' };
+	const payload = hideSecrets(parsed, settings.secrets) as GenericValue;
+	const receivedAt = delivery.receivedAt.toISOString();
+	const toItem = (data: GenericValue, nameless: string, sharedId: EventId): EventItem => ({
+		event: findEventName(data, settings) || nameless,
+		...(ownIdOf(data, settings) ?? sharedId),
+		receivedAt,
+		data,
+	});
+	const id = deliveryIdOf(settings, delivery);
+	// A payload without a name is the one event of the specification. An element of an array may be any event.
+	if (!Array.isArray(payload)) return { items: [toItem(payload, SECTION_SAVED, id)] };
+	const items = payload.map((data: GenericValue, index) => {
+		// Two elements may be equal, but each has its place, also when the delivery is repeated.
+		return toItem(data, '', { ...id, deliveryId: `${id.deliveryId}-${index + 1}` });
+	});
+	return { items };
+}
+
+type EventId = Pick<EventItem, 'deliveryId' | 'deliveryIdSource'>;
+
+/** Returns the ID of a whole delivery, for events without an ID of their own. */
+function deliveryIdOf(settings: Settings, delivery: Delivery): EventId {
+	const deliveryId = hideSecrets(signedId(settings, delivery), settings.secrets);
+	if (isUsableId(deliveryId)) return { deliveryId, deliveryIdSource: 'header' };
+	const hash = createHash('sha256').update(delivery.body).digest('hex');
+	return { deliveryId: hash, deliveryIdSource: 'bodyHash' };
+}
+
+/** Returns the ID in an event's payload; undefined if there is none. */
+function ownIdOf(payload: unknown, settings: Settings): EventId | undefined {
+	const deliveryId = findEventId(payload, settings);
+	return isUsableId(deliveryId) ? { deliveryId, deliveryIdSource: 'payload' } : undefined;
+}
+
+/** Refuses an ID that holds a secret: two different IDs may be equal once it is hidden. */
+function isUsableId(id: string): boolean {
+	return id !== '' && !id.includes(HIDDEN);
 }
 
 export function isSelected(event: string, chosen: string[]): boolean {
@@ -81,6 +109,6 @@ function findEventId(payload: unknown, { eventIdPath: path }: Settings): string 
 
 /** Returns the first string or exact number, trimmed, but neither '' nor 0, which many events may have. */
 function firstText(values: unknown[]): string {
-	const texts = values.map((value) => exactString(value)?.trim());
+	const texts = values.map((value) => trimInvisible(exactString(value) ?? ''));
 	return texts.find((text) => text && text !== '0') ?? '';
 }

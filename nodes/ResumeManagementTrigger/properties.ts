@@ -41,7 +41,7 @@ export const properties: INodeProperties[] = [
 				value: 'resumeSectionSaved',
 				action: 'On resume section saved',
 				description:
-					'Events with this name, or without a name. Case, spaces, dots, hyphens and underscores do not matter.',
+					'Events with this name, and a body without a name that is no array. Case, spaces, dots, hyphens and underscores do not matter.',
 			},
 		],
 	},
@@ -91,7 +91,7 @@ export const properties: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. sha256=',
 		displayOptions: whenSigned,
-		description: 'The text before the signature in its header',
+		description: 'The text before each signature in the header',
 	},
 	{
 		displayName: 'Options',

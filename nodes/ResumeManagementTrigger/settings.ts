@@ -5,6 +5,7 @@ import { readCredentialData } from '../shared/credential';
 import { Failure } from '../shared/failure';
 import { ParameterReader } from '../shared/parameters';
 import { type Secrets, secretsOf } from '../shared/secrets';
+import { findInvisible } from '../shared/text';
 import { properties } from './properties';
 import type { VerificationSettings } from './verify';
 
@@ -20,7 +21,7 @@ export interface Settings extends VerificationSettings {
 
 type Context = IHookFunctions | IWebhookFunctions;
 
-/** @throws a Failure if a field or a webhook secret can't be used; n8n's own errors */
+/** @throws Failure if a field or a webhook secret can't work; n8n's own errors */
 export async function readSettings(context: Context): Promise<Settings> {
 	const parameters = new ParameterReader(
 		properties,
@@ -39,19 +40,20 @@ export async function readSettings(context: Context): Promise<Settings> {
 		eventIdPath: parameters.optionalText('options.eventIdPath'),
 		includeHeaders: parameters.flag('options.includeHeaders'),
 	};
-	return { ...settings, ...(await readSecrets(context, settings)) };
+	return { ...settings, ...(await readSecrets(context, settings.verification)) };
 }
 
 /** Webhook secrets by verification: headers have no character set, so only ASCII arrives unchanged. */
 const USABLE = {
 	header: /^[ -~]+$/,
 	hmac: /./s,
-	standardWebhooks: /^(whsec_)?[A-Za-z0-9+/]{2,}=*$/,
+	// 11 characters of Base64 are 8 bytes. A shorter one was not copied whole.
+	standardWebhooks: /^(whsec_)?[A-Za-z0-9+/]{11,}=*$/,
 };
 
 async function readSecrets(
 	context: Context,
-	{ verification }: Pick<VerificationSettings, 'verification'>,
+	verification: VerificationSettings['verification'],
 ): Promise<Pick<Settings, 'webhookSecrets' | 'secrets'>> {
 	// n8n gives a node no credential that `displayOptions` hide (n8n-core's node-execution-context.ts).
 	if (verification === 'none') return { webhookSecrets: [], secrets: [] };
@@ -60,6 +62,8 @@ async function readSecrets(
 	const secret = trimmed(credential.webhookSecret);
 	const older = trimmed(credential.olderWebhookSecret);
 	if (secret === '') throw new Failure('trigger.noSecret');
+	refuseInvisible('Webhook Secret', secret);
+	refuseInvisible('Older Webhook Secret', older);
 	const webhookSecrets = older === '' ? [secret] : [secret, older];
 	if (!webhookSecrets.every((one) => USABLE[verification].test(one))) {
 		throw new Failure('trigger.unusableSecret');
@@ -68,4 +72,14 @@ async function readSecrets(
 		webhookSecrets,
 		secrets: secretsOf([secret, older, privateKeyOf(credential.privateKey)]),
 	};
+}
+
+/** @throws Failure with the code point of an invisible character; nothing else of the secret is shown */
+function refuseInvisible(field: string, secret: string): void {
+	const invisible = findInvisible(secret);
+	if (!invisible) return;
+	const { code, before } = invisible;
+	const isLast = [...secret.slice(before.length)].length === 1;
+	const inside = isLast ? 'at its end' : 'in its middle';
+	throw new Failure('trigger.invisible', { field, code, place: before ? inside : 'at its start' });
 }

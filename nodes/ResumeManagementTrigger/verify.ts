@@ -27,7 +27,7 @@ export interface Delivery {
 const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /** Seconds by which the timestamp of Standard Webhooks may differ from n8n's clock. */
-export const TOLERANCE = 300;
+const TOLERANCE = 300;
 
 /** Returns why a request is not verified, as a sentence; undefined if it is. */
 export function rejection(settings: VerificationSettings, delivery: Delivery): string | undefined {
@@ -37,28 +37,35 @@ export function rejection(settings: VerificationSettings, delivery: Delivery): s
 	const missing = names.find((name) => headerOf(delivery, name) === '');
 	if (missing !== undefined) return `The header ${missing} is missing.`;
 	if (verification === 'standardWebhooks') return standardRejection(webhookSecrets, delivery);
-
+	if (verification === 'hmac') return hmacRejection(settings, delivery);
 	const value = headerOf(delivery, headerName);
-	if (verification === 'header') {
-		const isRight = webhookSecrets.some((secret) => isEqual(value, secret));
-		return isRight ? undefined : 'The secret is wrong.';
-	}
-	const { signaturePrefix: prefix, signatureEncoding: encoding } = settings;
-	const given = value.startsWith(prefix) ? value.slice(prefix.length).trim() : '';
-	return signatureRejection(webhookSecrets, delivery.body, [given], encoding);
+	const isRight = webhookSecrets.some((secret) => isEqual(value, secret));
+	return isRight ? undefined : 'The secret is wrong.';
+}
+
+const WRONG = 'The signature is wrong.';
+
+function hmacRejection(settings: VerificationSettings, delivery: Delivery): string | undefined {
+	const { headerName, signatureEncoding, signaturePrefix, webhookSecrets } = settings;
+	const header = headerOf(delivery, headerName);
+	const signatures = signaturesIn(header, signaturePrefix);
+	if (isSigned(webhookSecrets, delivery.body, signatures, signatureEncoding)) return undefined;
+	// Otherwise, the prefix is a part of another one, or is not in the header.
+	const isPrefixRight = signatures.some((text) => prefixOf(text) === '');
+	const prefix = prefixOf(header);
+	if (isPrefixRight || prefix === undefined) return WRONG;
+	return prefix === ''
+		? `${WRONG} The header has no text before it: clear Signature Prefix.`
+		: `${WRONG} The header has ${JSON.stringify(prefix)} before it: enter that in Signature Prefix.`;
 }
 
 function standardRejection(secrets: string[], delivery: Delivery): string | undefined {
-	const [id, timestamp, value = ''] = STANDARD_HEADERS.map((name) => headerOf(delivery, name));
+	const [id, timestamp, header = ''] = STANDARD_HEADERS.map((name) => headerOf(delivery, name));
 	const isTimely = Math.abs(delivery.receivedAt.getTime() / 1000 - Number(timestamp)) <= TOLERANCE;
 	if (!isTimely) return 'The timestamp is not within 5 minutes of now.';
 	const keys = secrets.map((secret) => Buffer.from(withoutPrefix(secret), 'base64'));
-	const signatures = value
-		.split(' ')
-		.filter((signature) => signature.startsWith('v1,'))
-		.map((signature) => signature.slice('v1,'.length));
 	const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), delivery.body]);
-	return signatureRejection(keys, signed, signatures, 'base64');
+	return isSigned(keys, signed, signaturesIn(header, 'v1,'), 'base64') ? undefined : WRONG;
 }
 
 /** Returns the ID of a Standard Webhooks message; '' for another verification. */
@@ -66,21 +73,40 @@ export function signedId({ verification }: VerificationSettings, delivery: Deliv
 	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
-/** Rejects signatures none of which is the HMAC-SHA256 of the bytes with one of the keys. */
-function signatureRejection(
+/**
+ * Returns the signatures after a prefix. There may be several, as of the old and the new secret, separated by blanks, commas or
+ * semicolons: Node.js joins the lines of a header with a comma.
+ */
+function signaturesIn(header: string, prefix: string): string[] {
+	const escaped = prefix.replace(/\W/g, '\\$&');
+	// Base64 without padding, the shorter encoding, has 43 characters.
+	const pattern = new RegExp(`(?<=^|[\\s,;])${escaped}\\s?([^\\s,;]{43,})`, 'g');
+	return Array.from(header.matchAll(pattern), ([, signature]) => signature!);
+}
+
+/** A signature in hex or Base64, and the text directly before it. */
+const SIGNATURE = /(?<=^|[\s,;])([^\s,;]{0,32}[=:-])?(?:[\da-f]{64}|[a-z\d+/]{43}=?)(?=$|[\s,;])/i;
+
+/** Returns the text before the first signature, such as `sha256=`; '' without one; undefined without a signature. */
+function prefixOf(header: string): string | undefined {
+	const found = SIGNATURE.exec(header);
+	return found ? (found[1] ?? '') : undefined;
+}
+
+/** Checks whether one of the signatures is the HMAC-SHA256 of the bytes with one of the keys. */
+function isSigned(
 	keys: Array<string | Buffer>,
 	bytes: Buffer,
 	signatures: string[],
 	encoding: VerificationSettings['signatureEncoding'],
-): string | undefined {
+): boolean {
 	// Hex in any case, Base64 with and without padding.
 	const plain = (text: string) =>
 		encoding === 'hex' ? text.toLowerCase() : text.replace(/=$/, '');
-	const isRight = keys.some((key) => {
+	return keys.some((key) => {
 		const expected = plain(createHmac('sha256', key).update(bytes).digest(encoding));
 		return signatures.some((signature) => isEqual(plain(signature), expected));
 	});
-	return isRight ? undefined : 'The signature is wrong.';
 }
 
 /** Returns the value of a header; '' if it is missing. */

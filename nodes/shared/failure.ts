@@ -1,24 +1,29 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, INode, JsonObject } from 'n8n-workflow';
 
-import { FAILURES } from './failures';
+import { REQUEST_FAILURES, SETTING_FAILURES } from './failures';
+
+const FAILURES = { ...SETTING_FAILURES, ...REQUEST_FAILURES };
 
 export type FailureId = keyof typeof FAILURES;
 
-/** What became of a write. `held`: not done, and a person has to act first. `State` in `journal.ts` explains each. */
+/**
+ * What became of a write:
+ *
+ * - `applied`: the service confirmed it.
+ * - `refused`: proved not to have happened: not sent, or turned down. Only such a write may be sent again.
+ * - `held`: proved not to have happened, but a person has to act first.
+ * - `unknown`: everything else, foreseen or not.
+ */
 export type Outcome = 'applied' | 'refused' | 'held' | 'unknown';
-
-/** IDs of the failures for which the workflow or the credential has to be changed: nothing was sent. */
-const SETTINGS =
-	/^(parameter|credential|trigger)\.|^write\.(repeated|tooMany|errorOutput)$|^network\.proxyElsewhere$/;
 
 /** Facts about a failed item. The defaults are the safe ones. */
 interface Facts {
 	/** The service's `errorCode`, or the network's code such as `ECONNREFUSED`. */
 	code?: string;
 	httpStatus?: number;
-	/** Outcome if the request was a write, shown with `isWrite`. Unknown by default: another one needs a proof. */
-	outcome?: Exclude<Outcome, 'applied'>;
+	/** Outcome if the request was a write. Unknown by default: another one needs a proof. */
+	outcome?: Outcome;
 	/** True if the request was a write, so that its outcome is shown. */
 	isWrite?: boolean;
 	/** True if the same request may succeed a moment later. */
@@ -37,7 +42,7 @@ export class Failure extends Error {
 	/** The description without the details. */
 	readonly advice: string;
 
-	/** @param values replace `{name}` in the texts of {@link FAILURES} */
+	/** @param values replace `{name}` in the texts of failures.ts */
 	constructor(
 		readonly id: FailureId,
 		readonly values: Record<string, string | number> = {},
@@ -53,7 +58,7 @@ export class Failure extends Error {
 		return withoutNetworkCodes(`${this.advice} ${details}`.trim());
 	}
 
-	get outcome(): Exclude<Outcome, 'applied'> {
+	get outcome(): Outcome {
 		return this.facts.outcome ?? 'unknown';
 	}
 
@@ -63,9 +68,6 @@ export class Failure extends Error {
 	}
 }
 
-/** Advice to repeat the request, in brackets: wrong for a write that may have been carried out. */
-const RETRY_ADVICE = /\[([^\]]*)\]/g;
-
 const MAY_HAVE_HAPPENED =
 	"The service may have carried it out, so the node did not send it again. Find out what happened before you send it again: ask your account manager, or read the user or the user's resumes.";
 
@@ -74,27 +76,24 @@ function textsOf(
 	values: Failure['values'],
 	{ isWrite = false, outcome = 'unknown', retryAfter = 0 }: Facts,
 ): { message: string; advice: string } {
-	// This item sent nothing: the outcome of `key.claimed` is that of the first request with the key.
+	const [message, ...advice] = FAILURES[id];
+	// The outcome of `key.claimed` is that of an earlier request with the key.
 	const isUnknown = isWrite && outcome === 'unknown' && id !== 'key.claimed';
+	const sentences: string[] = [];
+	if (isUnknown) sentences.push(MAY_HAVE_HAPPENED);
+	if (isWrite && outcome === 'refused') sentences.push('Nothing was done.');
+	if (!isUnknown && retryAfter > 0) {
+		const seconds = Math.ceil(retryAfter / 1000).toLocaleString('en-US');
+		sentences.push(`The service asks to wait ${seconds} seconds before the next request.`);
+	}
+	for (const sentence of advice) {
+		if (typeof sentence === 'string') sentences.push(sentence);
+		else if (!isUnknown) sentences.push(sentence.again);
+	}
 	const fill = (text: string) =>
-		text
-			.replace(RETRY_ADVICE, isUnknown ? '' : '$1')
-			.replace(/\{([a-z]+)\}/gi, (all, name: string) => String(values[name] ?? all))
-			.trim();
-	const [message, advice] = FAILURES[id].map(fill);
-	const seconds = Math.ceil(retryAfter / 1000).toLocaleString('en-US');
-	const sentences = [
-		isUnknown && MAY_HAVE_HAPPENED,
-		isWrite && outcome === 'refused' && 'Nothing was done.',
-		!isUnknown &&
-			retryAfter &&
-			`The service asks to wait ${seconds} seconds before the next request.`,
-		advice,
-	];
-	return {
-		message: withoutNetworkCodes(isUnknown ? `Outcome unknown: ${message}` : message!),
-		advice: sentences.filter(Boolean).join(' '),
-	};
+		text.replace(/\{([a-z]+)\}/gi, (all, name: string) => String(values[name] ?? all));
+	const shown = isUnknown ? `Outcome unknown: ${message}` : message;
+	return { message: withoutNetworkCodes(fill(shown)), advice: fill(sentences.join(' ')).trim() };
 }
 
 /**
@@ -117,7 +116,7 @@ export function withoutNetworkCodes(text: string): string {
 export function toNodeError(node: INode, error: unknown, itemIndex?: number): Error {
 	if (isErrorOfN8n(error)) return error;
 	const failure = toFailure(error);
-	if (!SETTINGS.test(failure.id)) return toNodeApiError(node, failure, itemIndex);
+	if (!(failure.id in SETTING_FAILURES)) return toNodeApiError(node, failure, itemIndex);
 	const { id, description } = failure;
 	// As in n8n's own errors.
 	const message = failure.message + (itemIndex === undefined ? '' : ` [item ${itemIndex}]`);

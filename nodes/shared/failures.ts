@@ -6,21 +6,157 @@ const SET_FILE_PATH =
 
 const REPORTED = 'The service reported: {reported}';
 
-const LATER = '[Try again later.] If this keeps happening, contact your account manager.';
+const TRY_LATER = { again: 'Try again later.' };
+
+const LATER = [TRY_LATER, 'If this keeps happening, contact your account manager.'] as const;
 
 const CHECK_CONNECTION =
 	"Check the credential's Base URL, and for a proxy or a login page between n8n and the service. If the service itself sent this, contact your account manager.";
 
 const CHECK_EXPRESSION = 'Check its expression.';
 
-const RUN_AGAIN = '[Run it again if it was not meant to be cancelled.]';
+const RUN_AGAIN = { again: 'Run it again if it was not meant to be cancelled.' };
 
 /**
- * Texts of all failures by their IDs, which are public: what happened, and what to do next. A value replaces `{name}`. A
- * sentence in brackets is left out for a write that may have been carried out. `npm run docs` writes docs/errors.md from
- * these texts, with a table for each part of the IDs before the dot.
+ * A sentence of a failure's advice. `again` advises to send the request again, so it is left out for a write that may have
+ * been carried out.
  */
-export const FAILURES = {
+export type Advice = string | { again: string };
+
+/**
+ * Texts by the failure's ID, which is public: what happened, and what to do next. A value replaces `{name}`. `npm run docs`
+ * writes docs/errors.md from them.
+ */
+type Texts = Record<string, [message: string, ...advice: Advice[]]>;
+
+/** The workflow or the credential has to be changed. n8n shows each as a NodeOperationError. */
+export const SETTING_FAILURES = {
+	'write.repeated': [
+		'This item is for the same upgrade as item {firstItem}, so it was not sent',
+		'Both have the same email and plan, and each would bill. For two purchases, give each a Send Once Key of its own, or switch on Allow Repeated Upgrades in Options. Nothing was sent for this item.',
+	],
+	'write.tooMany': [
+		'The run has {items} items, and at most {most} may be upgraded',
+		'Each item bills. If all of them are meant, raise Max Upgrades in Options. Nothing was sent.',
+	],
+
+	'credential.baseUrl': [
+		"The credential's Base URL can't be used",
+		'It must start with https:// (http:// for localhost only) and end in a version, such as https://api.example.com/v1. Nothing was sent.',
+	],
+	'credential.privateKey': [
+		"The credential's Private Key can't be used",
+		'It is empty, or too long to be a key. Paste it again. Nothing was sent.',
+	],
+	'credential.unreadable': [
+		'n8n could not read the credential',
+		'Check that the credential exists, and try again. Nothing was sent.',
+	],
+
+	'parameter.empty': ["'{field}' is empty", 'Enter a value, or check its expression.'],
+	'parameter.anExpression': [
+		"'{field}' has an expression that n8n did not evaluate",
+		'Switch the field from Fixed to Expression. If its text comes from the data of the item, correct it there.',
+	],
+	'parameter.notEvaluated': ["'{field}' could not be evaluated", CHECK_EXPRESSION],
+	'parameter.notAnId': [
+		"'{field}' is not an ID",
+		'Check its expression. An ID is neither "." nor "..".',
+	],
+	'parameter.notAnEmail': [
+		"'{field}' is not an email address",
+		'Enter one address with a single @, such as nathan@example.com.',
+	],
+	'parameter.moreThanAnEmail': [
+		"'{field}' is more than an email address",
+		'Remove {excess}, so that only the address is left, such as nathan@example.com.',
+	],
+	'parameter.invisible': [
+		"'{field}' has an invisible character ({code}) after '{before}'",
+		'Remove the character where the value comes from, or enter the value by hand. To another system, it would be another value.',
+	],
+	'parameter.notText': [
+		"'{field}' must be text or a number",
+		'Check its expression: it may give an object or a list. Add the name of a property at its end.',
+	],
+	'parameter.digitsLost': [
+		"'{field}' holds a number that JavaScript rounds",
+		'JavaScript keeps at most 16 digits of a number. Enter the number as text, in quotes. If an expression reads it, its source must hold it as text.',
+	],
+	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
+	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
+	'parameter.tooSmall': ["'{field}' must be at least {least}", CHECK_EXPRESSION],
+	'parameter.notAChoice': ["'{field}' is not one of {choices}", CHECK_EXPRESSION],
+	'parameter.notAHeaderName': [
+		"'{field}' is not the name of a header",
+		'Enter letters, digits and hyphens, such as X-Webhook-Secret.',
+	],
+	'parameter.notAPath': [
+		"'{field}' is not a path below the Base URL",
+		'It has an empty part, a part "..", a backslash, a #, or a % that is no escape. Write a percent sign as %25.',
+	],
+	'parameter.isAnAddress': [
+		"'{field}' is an address",
+		'Enter what follows the Base URL, such as /users.',
+	],
+	'parameter.hasQuery': [
+		"'{field}' has a question mark",
+		'Put what follows it in Query Parameters.',
+	],
+	'parameter.notAJsonObject': [
+		"'{field}' is not a JSON object",
+		'Enter an object in braces, such as {"title": "Engineer"}.',
+	],
+	'parameter.brokenJson': [
+		"'{field}' is not valid JSON after '{before}'",
+		'A quotation mark or a line break of an expression can break JSON. In the expression, use JSON.stringify() around the value, without quotation marks around the expression.',
+	],
+	'parameter.notJson': [
+		"'{field}' holds a value that JSON can't express",
+		'JSON has text, finite numbers, true, false, null, lists and objects; dates are sent as text. Check its expression.',
+	],
+	'parameter.notAList': [
+		"'{field}' must be a list",
+		'Enter the fields one by one, or check its expression.',
+	],
+	'parameter.unnamedEntry': ["'{field}' has an entry without a name", 'Name it, or remove it.'],
+	'parameter.sameName': [
+		"'{field}' has two entries named '{name}'",
+		'Rename one of them, or remove it.',
+	],
+	'parameter.notSentInQuery': [
+		"'{field}' has an entry named '{name}'",
+		"n8n's HTTP client does not send a query parameter of this name. Ask your account manager for another one.",
+	],
+	'parameter.proxy': [
+		"'Proxy' in Request Options is not a URL",
+		'Enter it as http://host:port or https://host:port. Nothing was sent.',
+	],
+	'parameter.noUser': [
+		'No user is named',
+		"Enter the user's email address or, if your account manager named another field, add it to the body.",
+	],
+	'parameter.operation': [
+		'This node has no such operation',
+		'Choose one of its operations. For another request to the service, choose the resource Custom Request. Nothing was sent.',
+	],
+
+	'trigger.noSecret': [
+		"The credential's Webhook Secret is empty",
+		"Enter it in the credential, or set Verification to 'None'.",
+	],
+	'trigger.unusableSecret': [
+		"A webhook secret of the credential can't be used for this Verification",
+		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64 of at least 8 bytes, usually after the prefix whsec_.',
+	],
+	'trigger.invisible': [
+		"The credential's {field} has an invisible character ({code}) {place}",
+		'Enter it again without this character. Until then, the trigger accepts no event.',
+	],
+} satisfies Texts;
+
+/** A request could not be sent, was refused, or has an unusable response. n8n shows each as a NodeApiError. */
+export const REQUEST_FAILURES = {
 	'node.unexpected': [
 		'Something unexpected happened in this node',
 		'Please report this to the maintainers of this node.',
@@ -61,12 +197,14 @@ export const FAILURES = {
 	],
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
-		"[Try again later.] For several items, set Batching in Request Options, on the node's Settings tab. For reads, lower Max Parallel Requests in Options.",
+		TRY_LATER,
+		"For several items, set Batching in Request Options, on the node's Settings tab. For reads, lower Max Parallel Requests in Options.",
 	],
-	'service.internalError': ['The service had an internal error (HTTP {status}{page})', LATER],
+	'service.internalError': ['The service had an internal error (HTTP {status}{page})', ...LATER],
 	'service.unavailable': [
 		'The service is not available (HTTP {status}{page})',
-		'[Try again later.] If n8n connects through a proxy, the proxy may have sent this response. If this keeps happening, contact your account manager.',
+		TRY_LATER,
+		'If n8n connects through a proxy, the proxy may have sent this response. If this keeps happening, contact your account manager.',
 	],
 	'service.redirect': [
 		'The service redirected the request (HTTP {status}{page})',
@@ -74,16 +212,17 @@ export const FAILURES = {
 	],
 	'service.unexpectedStatus': ['Expected HTTP 200, got {status}', CHECK_CONNECTION],
 
-	'response.empty': ['The service sent an empty response', LATER],
+	'response.empty': ['The service sent an empty response', ...LATER],
 	'response.webPage': ['The response is a web page', CHECK_CONNECTION],
 	'response.notJson': ['The response is not JSON', CHECK_CONNECTION],
-	'response.characters': [
-		"The response's text can't be decoded",
-		'Its character set is unknown or wrong. Contact your account manager.',
+	'response.tooDeep': [
+		'The response is nested too deeply',
+		'Node.js reads some thousand levels of JSON. Contact your account manager.',
 	],
 	'response.tooLong': [
 		'The response is longer than {megabytes} MB',
-		'The node stopped reading it, to keep n8n responsive. [Request less at a time.]',
+		'The node stopped reading it, to keep n8n responsive.',
+		{ again: 'Request less at a time.' },
 	],
 
 	'write.unconfirmed': [
@@ -94,25 +233,22 @@ export const FAILURES = {
 		'Not sent, because an earlier item failed: {reason}',
 		'Fix the earlier item, or set On Error to Continue.',
 	],
-	'write.repeated': [
-		'This item is for the same upgrade as item {firstItem}, so it was not sent',
-		'Both have the same email and plan, and each would bill. For two purchases, give each a Send Once Key of its own, or switch on Allow Repeated Upgrades in Options. Nothing was sent for this item.',
-	],
-	'write.tooMany': [
-		'The run has {items} items, and at most {most} may be upgraded',
-		'Each item bills. If all of them are meant, raise Max Upgrades in Options. Nothing was sent.',
+	'write.notShown': [
+		'The service did what was asked for, but the node could not show its response',
+		'Do not send it again. Please report this to the maintainers of this node.',
 	],
 	'write.unguarded': [
 		'Nothing was sent, because the node does not support writes in this version of n8n',
 		"The node can't recognize a retry in it, and could send the request twice. Please report the version to the maintainers of this node.",
 	],
-	'write.errorOutput': [
-		'Nothing was sent, because this tool has an error output',
-		"n8n does not pass on what such a tool returns, so the agent might send the request again. Remove onError from the tool in the workflow's JSON.",
-	],
+
 	'key.notClaimed': [
 		'Nothing was sent, because n8n could not store the Send Once Key',
 		"Send the item again with the same key when n8n can store it. Its database must be neither full nor read-only. In a tool, the key needs version 3 of n8n's AI Agent.",
+	],
+	'key.maybeUsed': [
+		"Nothing was sent, and n8n's database did not answer whether it stored the Send Once Key",
+		'The key may be used up. When the database is back, send the item again with the same key. If the key was used before then, use a new one: nothing was sent with this key, so a new one cannot bill twice.',
 	],
 	'key.claimed': [
 		'This Send Once Key was used before, so nothing was sent now',
@@ -137,111 +273,20 @@ export const FAILURES = {
 	],
 	'network.timeout': [
 		'No response from {host} in time',
-		"[Try again later.] If the service needs longer, set a longer Timeout in Request Options, on the node's Settings tab. If it happens often, ask your account manager.",
+		TRY_LATER,
+		"If the service needs longer, set a longer Timeout in Request Options, on the node's Settings tab. If it happens often, ask your account manager.",
 	],
 	'network.garbled': [
 		'The response from {host} could not be read',
-		'It is not valid HTTP, or its compression is damaged. Check for a proxy between n8n and {host}. [Then try again.]',
+		'It is not valid HTTP, or its compression is damaged. Check for a proxy between n8n and {host}.',
+		{ again: 'Then try again.' },
 	],
 	'network.cancelled': ['The execution was cancelled before {host} responded', RUN_AGAIN],
 	'network.notSent': ['The execution was cancelled before the request was sent', RUN_AGAIN],
-	'network.lost': ['The connection to {host} was lost before the response was complete', LATER],
+	'network.lost': ['The connection to {host} was lost before the response was complete', ...LATER],
 	'network.proxyRefused': [
 		'The proxy refused to connect to the service (HTTP {status})',
 		"Check the proxy in Request Options or n8n's environment: its user, its password, and whether it may connect to the service.",
-	],
-	'network.proxyElsewhere': [
-		'The private key must not go through a proxy without TLS',
-		"The credential's Base URL starts with http://, so the proxy in Request Options could read the key. Use https://, or no proxy. Nothing was sent.",
-	],
-
-	'credential.baseUrl': [
-		"The credential's Base URL can't be used",
-		'It must start with https:// (http:// for localhost only) and end in a version, such as https://api.example.com/v1. Nothing was sent.',
-	],
-	'credential.privateKey': [
-		"The credential's Private Key can't be used",
-		'It is empty, or has spaces, line breaks or other characters that a key cannot contain. Paste it again. Nothing was sent.',
-	],
-	'credential.unreadable': [
-		'n8n could not read the credential',
-		'Check that the credential exists, and try again. Nothing was sent.',
-	],
-
-	'parameter.empty': ["'{field}' is empty", 'Enter a value, or check its expression.'],
-	'parameter.anExpression': [
-		"'{field}' has an expression that n8n did not evaluate",
-		'Switch the field from Fixed to Expression. If its text comes from the data of the item, correct it there.',
-	],
-	'parameter.notEvaluated': ["'{field}' could not be evaluated", CHECK_EXPRESSION],
-	'parameter.notAnId': [
-		"'{field}' is not an ID",
-		'Check its expression. An ID is neither "." nor "..", and has no line breaks or other control characters.',
-	],
-	'parameter.notAnEmail': [
-		"'{field}' is not an email address",
-		'Enter one address with a single @, such as nathan@example.com.',
-	],
-	'parameter.notText': [
-		"'{field}' must be text or a number",
-		'Check its expression: it may give an object or a list. Add the name of a property at its end.',
-	],
-	'parameter.digitsLost': [
-		"'{field}' holds a number that JavaScript rounds",
-		'JavaScript keeps at most 16 digits of a number. Enter the number as text, in quotes. If an expression reads it, its source must hold it as text.',
-	],
-	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
-	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
-	'parameter.notAChoice': ["'{field}' is not one of {choices}", CHECK_EXPRESSION],
-	'parameter.notAHeaderName': [
-		"'{field}' is not the name of a header",
-		'Enter letters, digits and hyphens, such as X-Webhook-Secret.',
-	],
-	'parameter.notAPath': [
-		"'{field}' is not a path below the Base URL",
-		'It has an empty part, a part "..", a backslash, a #, or a % that is no escape. Write a percent sign as %25.',
-	],
-	'parameter.isAnAddress': [
-		"'{field}' is an address",
-		'Enter what follows the Base URL, such as /users.',
-	],
-	'parameter.hasQuery': [
-		"'{field}' has a question mark",
-		'Put what follows it in Query Parameters.',
-	],
-	'parameter.notAJsonObject': [
-		"'{field}' is not a JSON object",
-		'Enter an object in braces, such as {"title": "Engineer"}.',
-	],
-	'parameter.notJson': [
-		"'{field}' holds a value that JSON can't express",
-		'JSON has text, finite numbers, true, false, null, lists and objects; dates are sent as text. Check its expression.',
-	],
-	'parameter.notAList': [
-		"'{field}' must be a list",
-		'Enter the fields one by one, or check its expression.',
-	],
-	'parameter.unnamedEntry': ["'{field}' has an entry without a name", 'Name it, or remove it.'],
-	'parameter.sameName': [
-		"'{field}' has two entries named '{name}'",
-		'Rename one of them, or remove it.',
-	],
-	'parameter.proxy': [
-		"'Proxy' in Request Options is not a URL",
-		'Enter it as http://host:port or https://host:port. Nothing was sent.',
-	],
-	'parameter.operation': [
-		'This node has no such operation',
-		'Choose one of its operations. For another request to the service, choose the resource Custom Request. Nothing was sent.',
-	],
-
-	'trigger.noSecret': [
-		"The credential's Webhook Secret is empty",
-		"Enter it in the credential, or set Verification to 'None'.",
-	],
-	'trigger.unusableSecret': [
-		"A webhook secret of the credential can't be used for this Verification",
-		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64, usually after the prefix whsec_.',
 	],
 
 	'list.none': ['The response has no list', SET_LIST_PATH],
@@ -277,7 +322,7 @@ export const FAILURES = {
 	],
 	'file.badLink': [
 		"The file's link can't be followed",
-		'It is neither an http nor an https address, or longer than 8,192 characters, or redirects too often. Ask your account manager.',
+		'It is neither an http nor an https address, or redirects too often. Ask your account manager.',
 	],
 	'file.linkHoldsKey': [
 		"The file's link holds a secret of the credential",
@@ -290,6 +335,10 @@ export const FAILURES = {
 	'file.holdsSecret': [
 		'The file holds a secret of the credential',
 		'To keep the secret safe, the node did not store the file. Ask your account manager for files without it.',
+	],
+	'file.compressed': [
+		'The file arrived compressed ({encoding})',
+		"n8n can't unpack it, so the node did not store it. Ask your account manager for files without this Content-Encoding.",
 	],
 	'file.notStored': [
 		"The file could not be put into n8n's binary store",
@@ -329,4 +378,4 @@ export const FAILURES = {
 		'The {list} in the response have no ID',
 		'They have none of the properties {properties}, or several with different IDs. The first record has the properties: {names}. Switch this field to By ID, and enter the ID.',
 	],
-} satisfies Record<string, [message: string, advice: string]>;
+} satisfies Texts;

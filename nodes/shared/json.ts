@@ -11,7 +11,7 @@ export function exactString(value: unknown): string | undefined {
 	return isExact(value) ? String(value) : undefined;
 }
 
-/** Checks whether a value is a finite number, and not a whole number so large that JavaScript may have rounded it. */
+/** Checks whether a value is a finite number, and no whole number so large that JavaScript may have rounded it. */
 function isExact(value: unknown): boolean {
 	return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
@@ -27,82 +27,66 @@ export function valueAt(value: unknown, path: string | string[]): unknown {
 	}, value);
 }
 
+/** Returns the character set that a Content-Type header names; '' if it names none. */
+export function charsetOf(contentType: unknown): string {
+	return /;\s*charset\s*=\s*["']?([^\s"';,]+)/i.exec(String(contentType ?? ''))?.[1] ?? '';
+}
+
 /**
- * Returns the text of a body.
- * @param contentType its header, which may name a character set; JSON without one is UTF-8 (RFC 8259, §8.1)
- * @returns undefined if the character set is unknown, or the bytes are invalid in it
+ * Returns the text of bytes: as UTF-8 where that is valid (RFC 8259, §8.1, for JSON), else in the named character set, else
+ * in Latin-1. Many servers name another character set than they use.
  */
-export function decodeText(bytes: Uint8Array, contentType?: unknown): string | undefined {
-	const [, charset] = /;\s*charset\s*=\s*["']?([^\s"';,]+)/i.exec(String(contentType ?? '')) ?? [];
-	try {
-		return new TextDecoder(charset, { fatal: true }).decode(bytes);
-	} catch {
-		return undefined;
+export function decodeText(bytes: Uint8Array, charset = ''): string {
+	// Bytes of UTF-16 can be valid UTF-8, too.
+	const charsets = /^utf-?16/i.test(charset) ? [charset, 'utf-8'] : ['utf-8', charset];
+	for (const name of charsets) {
+		try {
+			return new TextDecoder(name, { fatal: true }).decode(bytes);
+		} catch {
+			// The bytes are invalid in this character set, or n8n's Node.js does not know it.
+		}
 	}
+	return new TextDecoder('latin1').decode(bytes);
+}
+
+/** Returns the text of a header. Many senders write it in UTF-8, which Node.js reads as Latin-1. */
+export function decodeHeader(value: unknown): string {
+	return decodeText(Buffer.from(String(value ?? ''), 'latin1'));
 }
 
 /** Reason why a value can't be sent as JSON. */
 type JsonProblem = 'notJson' | 'digitsLost';
 
+/** 16 digits in a row, with or without a decimal point: JavaScript may round such a number. */
+const LONG_NUMBER = /\d(\.?\d){15}/;
+
 /**
- * Parses JSON. A number that JavaScript would round becomes a string with its digits; `hasRounded` is true then.
+ * Parses JSON. A number that JavaScript would round becomes a string with its digits. Node.js 20 (n8n 1) does not show them:
+ * there, the number stays rounded.
  * @returns undefined if the text is not JSON
  */
-export function parseJson(text: string): { value: unknown; hasRounded: boolean } | undefined {
+export function parseJson(text: string): unknown {
 	try {
-		const value: unknown = JSON.parse(text);
-		const quoted = mayRound(text) ? quoteRounded(text) : text;
-		const hasRounded = quoted.length > text.length;
-		return { value: hasRounded ? JSON.parse(quoted) : value, hasRounded };
+		return LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 	} catch {
 		return undefined;
 	}
 }
 
-/** Numbers of 16 digits, or with an exponent. JavaScript keeps the digits of all others. Bounds keep the search linear. */
-const LONG_NUMBER = /(?<=^|[\s:,[])-?(?:[\d.]{1,15}e|[\d.]{16})[\d.e+-]*/gi;
-
-/** Checks whether JSON has a number that would be rounded, or a string that looks like one. */
-function mayRound(text: string): boolean {
-	for (const [number] of text.matchAll(LONG_NUMBER)) if (!keepsDigits(number)) return true;
-	return false;
-}
-
-/** Tokens of valid JSON: an escape in a string, the start or end of a string, a long number. */
-const TOKEN = new RegExp(`\\\\.|"|${LONG_NUMBER.source}`, 'gi');
-
-/**
- * Puts quotes around each number of valid JSON that would be rounded. A reviver of `JSON.parse` takes seconds and
- * gigabytes for the millions of numbers that 16 MB can hold, and shows no digits in Node.js 20 (n8n 1).
- */
-function quoteRounded(text: string): string {
-	let quoted = '';
-	let copied = 0;
-	let isInString = false;
-	for (const { 0: token, index } of text.matchAll(TOKEN)) {
-		if (token === '"') isInString = !isInString;
-		else if (!isInString && !keepsDigits(token)) {
-			quoted += `${text.slice(copied, index)}"${token}"`;
-			copied = index + token.length;
-		}
-	}
-	return quoted + text.slice(copied);
-}
-
-/** Characters. A longer number becomes a string without a look at its digits, which would take time. */
-const LONGEST_NUMBER = 400;
-
-function keepsDigits(source: string): boolean {
-	if (source.length > LONGEST_NUMBER) return false;
-	const value = Number(source);
-	// A whole number without an exponent, such as an ID.
-	if (/^-?\d+$/.test(source)) return isExact(value);
-	return Number.isFinite(value) && digitsOf(String(value)) === digitsOf(source);
+/** A reviver of `JSON.parse`. Node.js 22 and newer give it the source of a number. */
+function keepDigits(_name: string, value: unknown, context?: { source?: string }): unknown {
+	const source = context?.source;
+	if (typeof value !== 'number' || source === undefined) return value;
+	const isKept = /^-?\d+$/.test(source)
+		? Number.isSafeInteger(value)
+		: digitsOf(String(value)) === digitsOf(source);
+	return isKept ? value : source;
 }
 
 /** Returns the digits of a number without the zeros at both ends. Rounding changes them. */
 function digitsOf(number: string): string {
-	return number.replace(/e.*|[.-]/gi, '').replace(/^0+|0+$/g, '');
+	const digits = number.replace(/e.*|[.-]/gi, '');
+	return /^0*(\d*[1-9])?/.exec(digits)?.[1] ?? '';
 }
 
 /**

@@ -1,21 +1,27 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject, INode, INodeProperties } from 'n8n-workflow';
 
 import { Failure, type FailureId, isErrorOfN8n } from './failure';
-import { exactString, isObject, isPlain, parseJson, throughJson } from './json';
-import { CONTROL_CHARACTERS, toPath, toSegment } from './path';
+import { exactString, isObject, isPlain, throughJson } from './json';
+import { excessOfEmail, findInvisible, toPath, toSegment, trimInvisible } from './text';
 
 export type ParameterOptions = { rawExpressions?: boolean };
 
 /** Reads a node parameter of one item: n8n's `getNodeParameter`. */
 type ReadParameter = (name: string, fallback?: unknown, options?: ParameterOptions) => unknown;
 
-/** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
-export function normalizeEmail(email: string): string {
-	return email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** Checks whether the node runs as a tool of an AI agent, which has its own type (n8n/src/tool-generation/ai-tools.ts). */
+export function isTool({ type }: INode): boolean {
+	return type.endsWith('Tool');
 }
 
 /** Start of an expression in a text that n8n did not evaluate. */
 const EXPRESSION = '{{';
+
+/** What models write in place of a value that they do not have. */
+const NO_VALUE = /^(null|none|nil|undefined|n\/a|nan)$/i;
+
+/** Names that n8n's HTTP client leaves out of a query. */
+const NOT_SENT_IN_QUERY = ['__proto__', 'constructor', 'prototype'];
 
 /** A token of RFC 9110, section 5.6.2. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -25,14 +31,18 @@ const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
  * operation does not have is empty, or off. Each method throws a Failure that names the field.
  */
 export class ParameterReader {
-	/** @param consequence ends the description of each Failure */
+	/**
+	 * @param consequence ends the description of each Failure
+	 * @param isTool a model gives the values, and may write a word such as `null` where it has none
+	 */
 	constructor(
 		private readonly fields: INodeProperties[],
 		private readonly readParameter: ReadParameter,
-		private readonly consequence = 'Nothing was sent for this item.',
+		private readonly consequence: string,
+		private readonly isTool = false,
 	) {}
 
-	/** Checks whether the user has added this group of fields. */
+	/** Checks whether the user has added this group of fields, which has no default of its own. */
 	has(name: string): boolean {
 		return Boolean(this.read(name));
 	}
@@ -42,13 +52,14 @@ export class ParameterReader {
 		return typeof value === 'boolean' ? value : this.reject('notABoolean', name);
 	}
 
-	/** Reads a whole number within the bounds of its field. */
+	/** Reads a whole number, at least the field's smallest one, and at most its largest one. */
 	count(name: string): number {
 		const { default: byDefault, typeOptions } = this.fieldAt(name)!;
 		const { minValue = 0, maxValue = Infinity } = typeOptions!;
 		const number = Math.floor(Number(this.optionalText(name) || byDefault));
 		if (Number.isNaN(number)) this.reject('notANumber', name);
-		return Math.min(Math.max(minValue, number), maxValue);
+		if (number < minValue) this.reject('tooSmall', name, { least: minValue });
+		return Math.min(number, maxValue);
 	}
 
 	choice<T extends string>(name: string): T {
@@ -78,11 +89,6 @@ export class ParameterReader {
 		return toPath(path) ?? this.reject('notAPath', name);
 	}
 
-	/** Reads the ID of a resource locator, percent-encoded as one segment of a path. */
-	id(name: string): string {
-		return this.toId(name, this.locator(name).value);
-	}
-
 	/** Reads the ID of a resource locator or, in the mode By Email, the address. */
 	idOrEmail(name: string): string | { email: string } {
 		const { mode, value } = this.locator(name);
@@ -91,17 +97,24 @@ export class ParameterReader {
 
 	/** Reads an email address, trimmed. @param optional if the field may be empty, which gives '' */
 	email(name: string, { optional = false } = {}): string {
-		return optional && this.isLeftEmpty(name) ? '' : this.toEmail(name, this.read(name));
+		if (optional && this.isLeftEmpty(name)) return '';
+		const value = this.read(name);
+		return optional && this.isNoValue(value) ? '' : this.toEmail(name, value);
 	}
 
-	/** Reads text that is not blank, trimmed. */
+	/** Reads text that is not blank, as {@link optionalText}. */
 	text(name: string): string {
 		return this.optionalText(name) || this.reject('empty', name);
 	}
 
-	/** Reads any text, trimmed; '' if it is missing. */
+	/** Reads text without invisible characters; '' if it is missing. */
 	optionalText(name: string): string {
-		return this.toTrimmed(name, this.read(name));
+		return this.toVisible(name, this.read(name));
+	}
+
+	/** Reads text that may have any character, trimmed; '' if it is missing. */
+	anyText(name: string): string {
+		return this.toText(name, this.read(name)).trim();
 	}
 
 	/** Reads dotted paths, separated by commas. */
@@ -125,13 +138,18 @@ export class ParameterReader {
 
 	/** Reads the Send Once Key; undefined if left empty. An expression without a value fails: the item might be sent twice. */
 	sendOnceKey(): string | undefined {
-		return this.isLeftEmpty('sendOnceKey') ? undefined : this.text('sendOnceKey');
+		if (this.isLeftEmpty('sendOnceKey')) return undefined;
+		const key = this.text('sendOnceKey');
+		// Such a text is an expression without a value, and would be the key of each item.
+		const isNoKey = NO_VALUE.test(key) || key === '[object Object]';
+		return isNoKey ? this.reject('empty', 'sendOnceKey') : key;
 	}
 
 	query(): IDataObject {
 		const field = 'options.queryParameters';
 		const pairs = this.pairs(field, 'parameter').map(([name, value]) => {
-			return [name, typeof value === 'boolean' ? String(value) : this.toText(field, value)];
+			if (NOT_SENT_IN_QUERY.includes(name)) this.reject('notSentInQuery', field, { name });
+			return [name, this.toQueryText(field, value)];
 		});
 		return Object.fromEntries(pairs) as IDataObject;
 	}
@@ -168,21 +186,40 @@ export class ParameterReader {
 	}
 
 	private toId(name: string, value: unknown): string {
-		const id = this.toTrimmed(name, value);
+		const id = this.toVisible(name, value);
 		if (id === '') this.reject('empty', name);
 		return toSegment(id) ?? this.reject('notAnId', name);
 	}
 
 	private toEmail(name: string, value: unknown): string {
-		const email = this.toTrimmed(name, value);
-		const isOne = /^[^@\s]+@[^@\s]+$/.test(email) && !CONTROL_CHARACTERS.test(email);
-		return isOne ? email : this.reject('notAnEmail', name);
+		const email = this.toVisible(name, value);
+		const excess = email.includes('@') && excessOfEmail(email);
+		if (excess) this.reject('moreThanAnEmail', name, { excess });
+		return /^[^@\s]+@[^@\s]+$/.test(email) ? email : this.reject('notAnEmail', name);
 	}
 
-	/** Refuses an expression that n8n did not evaluate: a request with it would be for something else, and might bill. */
-	private toTrimmed(name: string, value: unknown): string {
-		const text = this.toText(name, value).trim();
+	/**
+	 * Returns what a person sees: two texts that look the same are equal. Refuses an expression that n8n did not evaluate, because a
+	 * request with it would be for something else, and might bill.
+	 */
+	private toVisible(name: string, value: unknown): string {
+		if (this.isNoValue(value)) return '';
+		const text = trimInvisible(this.toText(name, value));
+		const invisible = findInvisible(text);
+		if (invisible) this.reject('invisible', name, invisible);
 		return text.includes(EXPRESSION) ? this.reject('anExpression', name) : text;
+	}
+
+	/** Checks whether a model says that it has no value. */
+	private isNoValue(value: unknown): boolean {
+		return this.isTool && typeof value === 'string' && NO_VALUE.test(trimInvisible(value));
+	}
+
+	private toQueryText(field: string, value: unknown): string {
+		if (typeof value === 'boolean') return String(value);
+		// A date of an expression is of another realm, so that `instanceof` does not know it.
+		const isDate = Object.prototype.toString.call(value) === '[object Date]';
+		return this.toText(field, isDate ? (value as Date).toJSON() : value);
 	}
 
 	private toText(name: string, value: unknown): string {
@@ -193,14 +230,20 @@ export class ParameterReader {
 
 	private json(field: string): IDataObject {
 		const given = this.read(field);
-		const body = typeof given === 'string' ? this.parsed(field, given) : this.toJson(field, given);
+		const body = this.toJson(field, typeof given === 'string' ? this.parsed(field, given) : given);
 		return isPlain(body) ? body : this.reject('notAJsonObject', field);
 	}
 
-	/** Parses JSON, whose numbers must be sent with the digits that the user wrote. */
-	private parsed(field: string, text: string): unknown {
-		const parsed = parseJson(text) ?? this.reject('notAJsonObject', field);
-		return parsed.hasRounded ? this.reject('digitsLost', field) : parsed.value;
+	private parsed(field: string, given: string): unknown {
+		// Also removes a byte order mark.
+		const text = given.trim();
+		try {
+			return JSON.parse(text) as unknown;
+		} catch (error) {
+			const [, position = text.length] = /position (\d+)/.exec((error as Error).message) ?? [];
+			const before = text.slice(0, Number(position)).slice(-30);
+			return this.reject('brokenJson', field, { before });
+		}
 	}
 
 	private bodyFields(field: string): IDataObject {
@@ -229,7 +272,7 @@ export class ParameterReader {
 			if (key === '') this.reject('unnamedEntry', field);
 			if (names.has(key)) this.reject('sameName', field, { name: key });
 			names.add(key);
-			return [key, value ?? ''];
+			return [key, value === undefined ? '' : value];
 		});
 	}
 

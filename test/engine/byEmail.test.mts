@@ -62,7 +62,7 @@ const several = (ids: string) => ['Several users have this email address', `the 
 
 test.each<[what: string, users: object[], expected: string[]]>([
 	['of nobody', [{ id: 1, email: 'z@x' }], NOBODY],
-	['with a Kelvin sign in place of its K', [{ id: 1, email: '\u212Aate@x' }], NOBODY],
+	['with a long s in place of its s', [{ id: 1, email: 'kate@\u017f' }], NOBODY],
 	['without an ID', [{ name: 'Nobody', email }], NO_ID],
 	['with an ID that leads elsewhere', [{ id: '..', email }], NO_ID],
 	['with two IDs', [{ id: 'right', user_id: 42, email }], NO_ID],
@@ -106,13 +106,6 @@ test('the list is read page by page with Users Pagination, if an item names a us
 	await run({ ...get, userId: byId('user-1'), options }, ['x']);
 	const pages = [1, 2, 3, 4].map((page) => `${LIST}?p=${page}`);
 	expect(sent()).toEqual([...pages, ...['3', '24', 'user-1'].map((id) => `GET /v1/user/${id}`)]);
-});
-
-test('a list that may have more pages shows a hint', async () => {
-	list = () => ({ status: 'success', data: USERS });
-	const pagination = { mode: 'cursor', parameterName: 'after', cursorPath: 'next' };
-	const { hints } = await run({ ...get, options: { usersPagination: { pagination } } }, [EMMA]);
-	expect(hints).toEqual([expect.stringContaining("nothing at 'next'")]);
 });
 
 test('each account has a list of its own, if the credential depends on the item', async () => {

@@ -70,14 +70,18 @@ test('a read that fails is made again for each item', async () => {
 	expect(pairs.map(({ length }) => length)).toEqual([2, 1]);
 });
 
-const PASTED = ['private-key', ' private-key\n', 'Bearer private-key', '\tbearer  private-key '];
+// prettier-ignore
+const PASTED = [
+	'private-key', ' private-key\n', 'Bearer private-key', '\tbearer  private-key ', 'private\n-key',
+	'“private-key”', '“Bearer private-key”', 'private-\u200bkey', '\ufeffprivate-key\u00a0',
+];
 test.each(PASTED)('the pasted key %j is sent as private-key, and hidden', async (privateKey) => {
 	const { items } = await run(upgrade, { credential: { ...credential(), privateKey } });
 	expect(requests.map(({ headers }) => headers.authentication)).toEqual(['Bearer private-key']);
 	expect(items).toMatchObject([{ echo: '[hidden]' }]);
 });
 
-const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', 'two words', 'key\nX-Other: 1', 'schlüssel'];
+const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', '\u200b', 'x'.repeat(16_385)];
 test.each(UNUSABLE)('nothing is sent with the key %j, and each item fails', async (privateKey) => {
 	const { failures } = await run(userGet('1'), {
 		credential: { ...credential(), privateKey },

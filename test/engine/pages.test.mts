@@ -116,14 +116,6 @@ test('an empty list with a next page is not whole', async () => {
 		expect((await read(pagination)).error).toMatch(/^The list is not complete/);
 });
 
-test('records that a response repeats come once', async () => {
-	const twice = [{ id: 1, name: 'Ann' }, { id: 1, name: 'Ann' }, { name: 'Bob' }, { name: 'Bob' }];
-	const anne = { id: 1, name: 'Anne' };
-	service = () => [...twice, anne, anne];
-	const { items } = await read();
-	expect(items).toEqual([...twice.slice(1), anne]);
-});
-
 const page = { parameterName: 'page' };
 const cursor = { mode: 'cursor', parameterName: 'after', cursorPath: 'meta.next' };
 const offset = { mode: 'offset', parameterName: 'skip' };
@@ -149,11 +141,6 @@ const countedByPage: Service = (query) => {
 };
 const flagged = numbered(20, (number) => ({ hasNext: number < 2 }));
 const hiding: Service = (query) => rows(Number(query.skip), 23, 3, 21);
-const counted3 = numbered(35, () => ({ total: 35, total_pages: 4 }));
-const counted35: Service = ({ skip }) => ({ users: rows(Number(skip), 35), total: 35, pages: 4 });
-const page3 = { ...page, firstPage: 3 };
-const offset10 = { ...offset, firstOffset: 10 };
-const late = records(10, 35);
 const dotted: Service = ({ page: number }) => ({ 'all.users': rows(Number(number) * 10 - 10, 15) });
 const ANNS = [{ name: 'Ann' }, { name: 'Ann' }];
 const annTwice: Service = ({ after }) => ({ data: [ANNS[0]], meta: { next: after ? '' : 'b' } });
@@ -176,8 +163,6 @@ test.each<[end: string, paged: INodeParameters, service: Service, items: object[
 	// Hidden records count for the offset.
 	['an empty page, with hidden records', offset, hiding, all(23, 3, 21), '0 9 19 22 23'],
 	['has_more: false beside a cursor', cursor, edges({ has_more: false }), all(15), ' 10'],
-	['an empty page after First Page, with a total', page3, counted3, records(20, 35), '3 4 5'],
-	['an empty page after First Offset, with a total', offset10, counted35, late, '10 20 30 35'],
 	['an empty page, though a name of the list has a dot', page, dotted, all(15), '1 2 3'],
 	['the cursor "0"', cursor, edges({ meta: { next: '0' } }), all(15), ' 10'],
 	['no cursor, after equal records without an ID', cursor, annTwice, ANNS, ' b'],
@@ -240,17 +225,6 @@ test('no page is requested once Limit is reached', async () => {
 	service = numbered(35);
 	const { items } = await read(page, { returnAll: false, limit: 20 });
 	expect([items, requests.length]).toEqual([all(20), 2]);
-});
-
-test('a hint shows that Cursor Path may be wrong, once for all items', async () => {
-	service = () => ({ items: records(0, 2) });
-	const { pairs, hints } = await read(cursor, resumes, { items: [{ id: 'a' }, { id: 'b' }] });
-	expect(pairs[0]).toEqual([0, 0, 1, 1]);
-	expect(hints).toEqual([expect.stringContaining("nothing at 'meta.next'")]);
-	for (const body of [{ users, total: 20 }, { users: [] }]) {
-		service = () => body;
-		expect((await read(cursor)).hints).toEqual([]);
-	}
 });
 
 test('without Simplify, each response is an item, but not a last page that is repeated', async () => {

@@ -46,7 +46,7 @@ const BY_ITEM = '={{ "{" + "{ $json.id }" + "}" }}';
 
 const REFUSED: Record<string, INodeParameters[]> = {
 	"'User' is empty": ['={{ "" }}', ' '].map(userGet),
-	"'User' is not an ID": ['.', '..', 'u\n1', '\ud800'].map(userGet),
+	"'User' is not an ID": ['.', '..'].map(userGet),
 	"'User' holds a number that JavaScript rounds": [userGet(lost)],
 	"'Resume' is empty": [{ ...download, resumeId: byId('={{ "" }}') }],
 	"'Put Output File in Field' is empty": [{ ...download, binaryPropertyName: '={{ " " }}' }],
@@ -85,21 +85,20 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	// prettier-ignore
 	"'JSON Body' is not a JSON object": [
 		'={{ new Date(0) }}', '={{ $now }}', '={{ [] }}', '={{ ({ toJSON: () => "text" }) }}',
-		'{"a": 1', '[]', '7', '{"a": 12345678901234567890',
+		'[]', '7',
 	].flatMap(everyBody),
 	"'JSON Body' has two entries named 'email'": [{ ...OWN_EMAIL, ...json('{"email": "b"}') }],
 	// prettier-ignore
 	"'JSON Body' holds a value that JSON can't express": [
 		'={{ new Map([["a", 1]]) }}', '={{ ({ a: NaN }) }}', '={{ ({ a: [1, { b: () => 1 }] }) }}',
-		'={{ ({ a: new Date(NaN) }) }}', '={{ ({ a: [undefined] }) }}', '={{ ({ a: 10n }) }}',
+		'={{ ({ a: new Date(NaN) }) }}', '={{ ({ a: [undefined] }) }}', '={{ ({ a: 10n }) }}', '{"a": 1e999}',
 	].flatMap(everyBody),
 	// prettier-ignore
 	"'JSON Body' holds a number that JavaScript rounds": [
 		'={{ ({ id: 12345678901234567890 }) }}', '={{ ({ id: [1, -9007199254740993] }) }}',
 		'={{ ({ id: $json.lost }) }}', '={"id": {{ $json.lost * 1000 }}}',
 		'={{ JSON.stringify({ id: $json.lost * 1000 }) }}', '{"id": 12345678901234567890}',
-		'{"id": [1, -9007199254740993]}', '{"a":0.12345678901234567891,"b":1}', '{"b":1e-400}',
-		'{"a": 1e999}',
+		'{"id": [1, -9007199254740993]}', '{"a": 1e20}',
 	].flatMap(everyBody),
 	"'Method' is not one of DELETE, PATCH, POST, PUT": NO_METHODS.map(byMethod),
 	"'Path' is not a path below the Base URL": [
@@ -120,7 +119,7 @@ test.each(Object.entries(REFUSED))('%s', async (message, all) => {
 
 test.each([
 	['{"id": "12345678901234567890 1e999", "n": -9007199254740991}', undefined],
-	['{"a": 1.50, "b": 1e20, "c": 0.30000000000000004}', undefined],
+	['{"a": 1.50, "b": 1e3, "c": 0.30000000000000004}', undefined],
 	['{"text": "a \\" 12345678901234567890"}', undefined],
 	['={{ ({ a: [1.5, null, { b: "c" }], d: undefined }) }}', '{"a":[1.5,null,{"b":"c"}]}'],
 	['={{ ({ a: new Date(0) }) }}', '{"a":"1970-01-01T00:00:00.000Z"}'],

@@ -26,10 +26,9 @@ test('the notice, the description and the tool description of Send name its effe
 test.each([
 	['user', '__CUSTOM_API_CALL__'],
 	['__CUSTOM_API_CALL__', '__CUSTOM_API_CALL__'],
-	['user', 'constructor'],
 ])("%s's %s is refused, and points to custom requests", async (resource, operation) => {
 	const { error } = await run({ resource, operation });
-	expect(error?.message).toBe('This node has no such operation');
+	expect(error?.message).toBe('This node has no such operation [item 0]');
 	expect(error?.description).toContain('choose the resource Custom Request');
 	expect(requests).toEqual([]);
 });

@@ -31,6 +31,9 @@ test.each(Object.keys(ways))('%s: the older secret counts until it is removed', 
 	expect((await after.receive(genuine(way))).status).toBe(401);
 });
 
+/** May stand in the prefix of a signature. */
+const SHORT = 'sk_live_42';
+
 const UNTIL_THEN = / Until then, the trigger accepts no event\.$/;
 const option = (name: string, value: unknown) => ({ options: { [name]: value as never } });
 
@@ -66,6 +69,13 @@ test.each<[id: string, way: string, secrets: Array<[secret: unknown, older?: unk
 	['noSecret', 'hmac', [[' ', SECRET]]],
 	['unusableSecret', 'header', [['schlüssel'], [SECRET, '完了']]],
 	['unusableSecret', 'standardWebhooks', [['whsec_'], ['abc def'], [SECRET, 'no Base64!']]],
+	// 7 bytes are a part of a secret that was not copied whole.
+	[
+		'unusableSecret',
+		'standardWebhooks',
+		['MTIzNDU2Nw==', 'whsec_MTIzNDU2Nw', 'whsec_=='].map((one) => [one]),
+	],
+	['unusableSecret', 'standardWebhooks', [[SECRET, 'whsec_c2Nobw=='], [`v1,whsec_${SECRET}`]]],
 ])('%s: secrets that are unusable for %s are refused at activation', async (id, way, secrets) => {
 	for (const [webhookSecret, olderWebhookSecret] of secrets) {
 		const own = { ...credential, webhookSecret, olderWebhookSecret };
@@ -75,6 +85,96 @@ test.each<[id: string, way: string, secrets: Array<[secret: unknown, older?: unk
 		const { body, items } = await trigger.receive(genuine(way));
 		expect([body.errorCode, items]).toEqual(['misconfigured', undefined]);
 	}
+});
+
+test('a Standard Webhooks secret of 8 bytes is accepted, with padding and without', async () => {
+	for (const webhookSecret of ['whsec_MTIzNDU2Nzg=', 'MTIzNDU2Nzg']) {
+		const trigger = await createTrigger(ways.standardWebhooks!.parameters, { webhookSecret });
+		await trigger.activate();
+		expect((await trigger.receive(genuine('standardWebhooks', webhookSecret))).status).toBe(200);
+	}
+});
+
+// Control and format characters, halves of a surrogate pair, and separators of lines, paragraphs and words.
+const INVISIBLE = [
+	'0000',
+	'007F',
+	'00AD',
+	'200B',
+	'202E',
+	'E0020',
+	'D83D',
+	'DC00',
+	'2028',
+	'2029',
+	'00A0',
+	'3000',
+];
+test.each(INVISIBLE)(
+	'the invisible character U+%s in a secret is refused at activation',
+	async (code) => {
+		const one = String.fromCodePoint(parseInt(code, 16));
+		const half = SECRET.length / 2;
+		for (const way of Object.keys(ways)) {
+			for (const [text, place] of [
+				[`${one}${SECRET}`, 'at its start'],
+				[`${SECRET.slice(0, half)}${one}${SECRET.slice(half)}`, 'in its middle'],
+				[`${SECRET}${one}`, 'at its end'],
+			] as const) {
+				// Blanks around a secret are no part of it.
+				if (place !== 'in its middle' && one.trim() === '') continue;
+				for (const [name, own] of [
+					['Webhook Secret', { webhookSecret: text }],
+					['Older Webhook Secret', { webhookSecret: SECRET, olderWebhookSecret: text }],
+				] as const) {
+					const trigger = await createTrigger(ways[way]!.parameters, own);
+					const message = `The credential's ${name} has an invisible character (U+${code}) ${place}`;
+					const context = { failureId: 'trigger.invisible' };
+					await expect(trigger.activate()).rejects.toMatchObject({ message, context });
+					const { body, items } = await trigger.receive(genuine(way));
+					expect([body.errorMessage, items]).toEqual([`${message}.`, undefined]);
+				}
+			}
+		}
+	},
+);
+
+test.each<[label: string, name: string, text: string, shown: string]>([
+	['Signature Prefix', 'signaturePrefix', 'sha256\u200b=', "(U+200B) after 'sha256'"],
+	['Event Name Path', 'eventNamePath', 'meta\u200e.name', "(U+200E) after 'meta'"],
+	['Event ID Path', 'eventIdPath', 'meta.\u00a0id', "(U+00A0) after 'meta.'"],
+])('an invisible character in %s is refused at activation', async (label, name, text, shown) => {
+	const change = { [name]: text, ...option(name, text) };
+	const trigger = await createTrigger({ ...ways.hmac!.parameters, ...change }, credential);
+	const message = `'${label}' has an invisible character ${shown}`;
+	await expect(trigger.activate()).rejects.toMatchObject({ message });
+});
+
+test('a sender that signs with the old and the new secret is let in', async () => {
+	const old = 'the secret before it';
+	const header = [old, SECRET]
+		.map((secret) => genuine('hmac', secret).headers['x-proof'])
+		.join(', ');
+	const trigger = await createTrigger(ways.hmac!.parameters, credential);
+	const { status, items } = await trigger.receive({ body, headers: { 'x-proof': header } });
+	expect([status, items]).toMatchObject([200, [{ event: 'Resume Section Saved' }]]);
+});
+
+test('a 401 says which Signature Prefix to enter, and does not show a secret in its place', async () => {
+	const { signaturePrefix, ...parameters } = ways.hmac!.parameters;
+	const trigger = await createTrigger(parameters as INodeParameters, { webhookSecret: SHORT });
+	const signature = genuine('hmac', SHORT).headers['x-proof']!;
+	const {
+		status,
+		body: response,
+		log,
+	} = await trigger.receive({ body, headers: { 'x-proof': signature } });
+	const sentence = `The header has "${signaturePrefix}" before it: enter that in Signature Prefix.`;
+	expect([status, response.errorMessage]).toEqual([401, `The signature is wrong. ${sentence}`]);
+	expect(log).toContain(sentence);
+	const own = { 'x-proof': signature.replace('sha256', SHORT) };
+	const { body: hidden } = await trigger.receive({ body, headers: own });
+	expect(hidden.errorMessage).toContain('[hidden]=');
 });
 
 const [key, secret, older] = ['live-key/0123456789+', 'a-webhook-secret', 'whsec_bXVsdGlwbGU='];
@@ -113,6 +213,51 @@ test('an event that is not selected starts nothing, and the log has a bounded pa
 	expect(output).toEqual({ status: 200, body: { status: 'success' } });
 	expect(log).toContain('started nothing for the event "Plan');
 	expect(log).not.toContain('x'.repeat(101));
+});
+
+// Those of SendGrid and others have no event of the specification, and started workflows that wait for that alone.
+test.each<[payload: unknown[], started: string[], logged?: string]>([
+	[[{ event: 'processed' }, { event: 'open' }], [], '2 events such as "processed"'],
+	[[{ event: 'processed' }, { resumeId: 1 }], [], '2 events such as "processed"'],
+	[
+		[{ event: 'resume.section_saved', eventId: 'e1' }, { event: 'open' }],
+		['e1'],
+		'the event "open"',
+	],
+	[
+		[
+			{ type: 'resumeSectionSaved', eventId: 'e1' },
+			{ event: 'Resume Section Saved', eventId: 'e2' },
+		],
+		['e1', 'e2'],
+	],
+	[[], [], 'started nothing: the array has no event'],
+])(
+	'of the events %j, only those that are selected start the workflow',
+	async (payload, started, logged = '') => {
+		const parameters = { ...byHeader, events: ['resumeSectionSaved'] };
+		const trigger = await createTrigger(parameters, credential);
+		const delivery = { ...genuine(), body: Buffer.from(JSON.stringify(payload)) };
+		const { status, body, items = [], log } = await trigger.receive(delivery);
+		expect([status, body]).toEqual([200, { status: 'success' }]);
+		expect(items.map(({ deliveryId }) => deliveryId)).toEqual(started);
+		if (logged) expect(log).toContain(logged);
+		else expect(log).not.toContain('started nothing');
+	},
+);
+
+test('each item of an array has the headers and the query, if they are included', async () => {
+	const trigger = await createTrigger(
+		{ ...byHeader, ...option('includeHeaders', true) },
+		credential,
+	);
+	const query = { a: '1' };
+	const { items } = await trigger.receive({ ...genuine(), body: Buffer.from('[{},{}]'), query });
+	const request = { headers: { 'x-proof': '[hidden]' }, query };
+	expect(items).toMatchObject([
+		{ event: '', ...request },
+		{ event: '', ...request },
+	]);
 });
 
 test('an error of n8n gets a response without its text, and starts nothing', async () => {

@@ -157,7 +157,8 @@ async function run({ tls, executions }: Script, number: number): Promise<Played[
 		node: {
 			...settings,
 			// After a stop, the agent would call no other tool.
-			...(entry === 'toolNode' && settings.onError === 'stopWorkflow' && { onError: undefined }),
+			...(entry === 'toolNode' &&
+				settings.onError !== 'continueRegularOutput' && { onError: undefined }),
 			id: `node-${execution.node}`,
 			credentials: { resumeManagementApi: { id: `${execution.credential}`, name: 'Test' } },
 			waitBetweenTries: 1,

@@ -19,6 +19,17 @@ class ProcessedData implements IDataDeduplicator {
 
 	isFull = false;
 
+	/** Calls that fail after an insertion was carried out, that of the insertion included. */
+	#lost = 0;
+
+	/** Calls that still fail. */
+	#failing = 0;
+
+	/** Carries out the next insertion, but fails it and the calls after it: the connection to the database breaks. */
+	loseAnswer(calls: number): void {
+		this.#lost = calls;
+	}
+
 	/** Returns the name of a row. It is called before the first pause, as `withRow` requires. */
 	names = nameOf;
 
@@ -27,6 +38,8 @@ class ProcessedData implements IDataDeduplicator {
 		this.#rows.clear();
 		this.isThere = true;
 		this.isFull = false;
+		this.#lost = 0;
+		this.#failing = 0;
 	}
 
 	async checkProcessedAndRecord(items: Item[], _: Scope, context: Context) {
@@ -35,6 +48,11 @@ class ProcessedData implements IDataDeduplicator {
 		await this.#pause();
 		if (!found && (this.isFull || this.#rows.has(row))) throw new Error('The row is refused');
 		this.#rows.set(row, new Set([...(found ?? []), ...items]));
+		if (!found && this.#lost > 0) {
+			this.#failing = this.#lost - 1;
+			this.#lost = 0;
+			throw new Error('The connection is lost');
+		}
 		const processed = items.filter((item) => found?.has(item));
 		return { new: items.filter((item) => !found?.has(item)), processed };
 	}
@@ -58,7 +76,7 @@ class ProcessedData implements IDataDeduplicator {
 
 	/** Lets other executions work in between, as a database does. */
 	async #pause(): Promise<void> {
-		if (!this.isThere) throw new Error('There is no database');
+		if (!this.isThere || this.#failing-- > 0) throw new Error('There is no database');
 		for (let turns = Math.ceil(Math.random() * 3); turns > 0; turns--) await setImmediate();
 	}
 }

@@ -1,28 +1,13 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
+import { startMailServer as start } from '../../sandbox/mails.mts';
 
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
-/** Accepts every email on the loopback address, over plain SMTP and without a login. */
+/** Accepts every email on the loopback address, as the sandbox does. */
 export async function startMailServer() {
-	/** Headers and body of each email, oldest first, without the line breaks of quoted-printable. */
+	/** Each email, oldest first. */
 	const mails: string[] = [];
-	const server = createServer(async (socket) => {
-		let mail: string[] | undefined;
-		socket.write('220 ready\r\n');
-		for await (const line of createInterface(socket)) {
-			if (mail === undefined) {
-				if (line === 'DATA') mail = [];
-				socket.write(mail ? '354 send the email\r\n' : '250 OK\r\n');
-			} else if (line === '.') {
-				mails.push(mail.join('\n').replace(/=\n/g, '').replaceAll('=3D', '='));
-				mail = undefined;
-				socket.write('250 OK\r\n');
-			} else mail.push(line);
-		}
+	const server = await start('127.0.0.1', 0, ({ subject, to, html, text }) => {
+		mails.push(`Subject: ${subject}\nTo: ${to}\n\n${html ?? text}`);
 	});
-	await once(server.listen(0, '127.0.0.1'), 'listening');
-	const { port } = server.address() as AddressInfo;
-	return { port, mails, close: () => void server.close() };
+	return { ...server, mails };
 }

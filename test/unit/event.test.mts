@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isSelected, readEvent, SECTION_SAVED } from '../../nodes/ResumeManagementTrigger/event.ts';
+import {
+	isSelected,
+	readEvents,
+	SECTION_SAVED,
+} from '../../nodes/ResumeManagementTrigger/event.ts';
 import type { EventItem } from '../../nodes/ResumeManagementTrigger/event.ts';
 import type { Settings } from '../../nodes/ResumeManagementTrigger/settings.ts';
 import { secretsOf } from '../../nodes/shared/secrets.ts';
@@ -13,14 +17,27 @@ function readBody(body: string | Buffer, headers: Record<string, string> = {}, p
 	const secrets = secretsOf([KEY]);
 	const settings = { verification, eventNamePath: '', eventIdPath: '', ...paths, secrets };
 	const delivery = { body: Buffer.from(body), headers, receivedAt };
-	return readEvent(settings as unknown as Settings, delivery);
+	return readEvents(settings as unknown as Settings, delivery);
 }
-const read = (payload: unknown, headers = {}, paths = {}) =>
-	(readBody(JSON.stringify(payload), headers, paths) as { item: EventItem }).item;
+const readAll = (payload: unknown, headers = {}, paths = {}) =>
+	(readBody(JSON.stringify(payload), headers, paths) as { items: EventItem[] }).items;
+const read = (payload: unknown, headers = {}, paths = {}) => {
+	const [item, ...others] = readAll(payload, headers, paths);
+	expect(others).toEqual([]);
+	return item!;
+};
 const idOf = ({ deliveryId, deliveryIdSource }: EventItem) => [deliveryId, deliveryIdSource];
 
 const NAMES = ['event', 'type', 'event_type', 'eventName', 'Event-Name'];
-const UNNAMED = [{}, [], 7, { event: null }, { event: { type: 'x' } }, { data: { event: 'x' } }];
+const UNNAMED = [
+	{},
+	7,
+	null,
+	'x',
+	{ event: null },
+	{ event: { type: 'x' } },
+	{ data: { event: 'x' } },
+];
 test.each<[unknown, string, string?]>([
 	...NAMES.map((key): [object, string] => [{ [key]: 'Plan Changed' }, 'Plan Changed']),
 	[{ type: 'section.saved', event: 'Plan Changed' }, 'Plan Changed'],
@@ -48,7 +65,7 @@ test.each<[object | string, string, eventIdPath?: string]>([
 ])('%j has the ID %j of its own', (payload, id, eventIdPath = '') => {
 	const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
 	const item = { deliveryId: id, deliveryIdSource: 'payload' };
-	expect(readBody(body, SIGNED, { eventIdPath })).toMatchObject({ item });
+	expect(readBody(body, SIGNED, { eventIdPath })).toMatchObject({ items: [item] });
 });
 
 test.each<[payload: object, paths?: object]>([
@@ -67,6 +84,63 @@ test.each<[payload: object, paths?: object]>([
 	expect(idOf(read(payload, SIGNED, paths))).toEqual(['msg_1', 'header']);
 });
 
+// As SendGrid, HubSpot and CloudEvents in batches send them.
+test.each<[unknown[], names: string[], paths?: object]>([
+	[
+		[{ event: 'processed' }, { event: SECTION_SAVED }],
+		['processed', SECTION_SAVED],
+	],
+	[
+		[{ subscriptionType: 'contact.creation' }],
+		['contact.creation'],
+		{ eventNamePath: 'subscriptionType' },
+	],
+	[[{ type: 'a.b', id: 'ce_1', data: {} }], ['a.b']],
+	[
+		[{ resumeId: 1 }, 7, null, 'x', [{ event: SECTION_SAVED }]],
+		['', '', '', '', ''],
+	],
+	[[], []],
+])(
+	'each element of %j is an event, and none without a name is the specified one',
+	(payload, names, paths = {}) => {
+		const items = readAll(payload, {}, paths);
+		expect(items.map(({ event, data }) => [event, data])).toEqual(
+			names.map((name, index) => [name, payload[index]]),
+		);
+	},
+);
+
+test('each event of an array has an ID of its own, which a repeated delivery has again', () => {
+	const payload = [
+		{ eventId: 'e1' },
+		EVENT,
+		EVENT,
+		{ ...EVENT, id: 7, data: {} },
+		{ eventId: `${KEY}-1` },
+	];
+	const idsOf = (headers: object) => readAll(payload, headers).map(idOf);
+	const hash = hashOf(JSON.stringify(payload));
+	for (const [headers, id, source] of [
+		[{}, hash, 'bodyHash'],
+		[SIGNED, 'msg_1', 'header'],
+	] as const) {
+		const own = (text: string) => [text, 'payload'];
+		const shared = (place: number) => [`${id}-${place}`, source];
+		expect(idsOf(headers)).toEqual([own('e1'), shared(2), shared(3), own('7'), shared(5)]);
+		expect(idsOf(headers)).toEqual(idsOf(headers));
+	}
+	const inOnePlace = { eventIdPath: 'meta.uuid' };
+	const [item] = readAll([{ eventId: 'e1', meta: { uuid: 'u1' } }], {}, inOnePlace);
+	expect(idOf(item!)).toEqual(['u1', 'payload']);
+});
+
+test('an object with a list of events in it is one event', () => {
+	const payload = { events: [{ event: 'Plan Changed' }, { event: SECTION_SAVED }] };
+	expect(read(payload).data).toEqual(payload);
+	expect(read(payload, {}, { eventNamePath: 'events.0.event' }).event).toBe('Plan Changed');
+});
+
 test('the payload is not changed, and the hash of its body is the ID', () => {
 	const data = { text: 'é', list: [1.5, null, { '': true }], $error: {}, toString: [] };
 	const id = { deliveryId: hashOf(JSON.stringify(data)), deliveryIdSource: 'bodyHash' };
@@ -74,7 +148,6 @@ test('the payload is not changed, and the hash of its body is the ID', () => {
 	expect(read(data)).toEqual(item);
 });
 
-const CHARACTERS = "The body's text can't be decoded.";
 const NAME = { name: 'Müller' };
 const inBytes = (encoding: BufferEncoding) => Buffer.from(JSON.stringify(NAME), encoding);
 test.each<[string | Buffer, string, string | object]>([
@@ -84,11 +157,11 @@ test.each<[string | Buffer, string, string | object]>([
 	[inBytes('latin1'), 'text/json; charset=ISO-8859-1', NAME],
 	[inBytes('utf16le'), 'text/json; charset="utf-16le"', NAME],
 	[inBytes('utf8'), "application/json; charset='utf-8', text/json", NAME],
-	[inBytes('latin1'), 'application/json', CHARACTERS],
-	[inBytes('utf8'), 'application/json; charset=klingon', CHARACTERS],
+	[inBytes('latin1'), 'application/json', NAME],
+	[inBytes('utf8'), 'application/json; charset=klingon', NAME],
 ])('the body %j of type %j', (body, type, expected) => {
 	const result = readBody(body, { 'content-type': type });
-	expect('problem' in result ? result.problem : result.item.data).toEqual(expected);
+	expect('problem' in result ? result.problem : result.items[0]!.data).toEqual(expected);
 });
 
 test.each<[boolean, string[]]>([

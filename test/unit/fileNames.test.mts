@@ -1,4 +1,4 @@
-import { dispositionOf, safeFileName } from '../../nodes/ResumeManagement/output/files.ts';
+import { dispositionOf, safeFileName } from '../../nodes/ResumeManagement/responses/fileNames.ts';
 
 const read = (header: string) => dispositionOf({ 'content-disposition': header });
 
@@ -12,7 +12,9 @@ test.each([
 	['attachment; filename="a \\"cv\\"; 1.pdf"', 'a "cv"; 1.pdf'],
 	['inline;FILENAME = cv.pdf ;x=y', 'cv.pdf'],
 	['attachment filename=bar', ''],
-	['attachment; filename="bar', ''],
+	['attachment; filename="bar', '"bar'],
+	// Internet Explorer and old mail programs send the whole path.
+	['attachment; filename="C:\\Users\\Ann\\cv.pdf"', 'C:\\Users\\Ann\\cv.pdf'],
 	[`attachment; filename*=UTF-8''%; filename="good.pdf"`, 'good.pdf'],
 	[`attachment; filename*=utf-16''%00a; filename="good.pdf"`, 'good.pdf'],
 	[`attachment; filename*=UTF-8''; filename="good.pdf"`, 'good.pdf'],

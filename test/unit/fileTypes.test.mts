@@ -1,4 +1,5 @@
-import { isText, locateFile, mimeTypeOf } from '../../nodes/ResumeManagement/output/files.ts';
+import { mimeTypeOf } from '../../nodes/ResumeManagement/responses/fileNames.ts';
+import { isFile, locateFile } from '../../nodes/ResumeManagement/responses/locateFile.ts';
 import type { Failure } from '../../nodes/shared/failure.ts';
 
 /** Signs that a response is a file and not text, and the place of a file in a JSON body. */
@@ -16,7 +17,8 @@ test.each([
 const TEXT = ['text/csv', 'application/json', 'a/b+json', 'text/xml', 'application/html'];
 const OTHER = ['', 'application/pdf', 'application/jsonx', 'application/xml-dtd'];
 test.each([...TEXT, ...OTHER])('type %j is text by itself, or by its start', (type) => {
-	expect([isText('%PDF', type), isText('', type)]).toEqual([TEXT.includes(type), true]);
+	const isOne = (head: string) => isFile(Buffer.from(head), type);
+	expect([isOne('%PDF-1.7'), isOne(' \n')]).toEqual([OTHER.includes(type), false]);
 });
 
 const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;

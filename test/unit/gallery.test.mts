@@ -1,20 +1,73 @@
-import { readFileSync } from 'node:fs';
-import { readExamples } from '../../host/workspace.mts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { WorkflowDefinition } from '../../host/rest.mts';
 import { picturedFile, versionsNow } from '../support/gallery.mts';
+import { projectRoot } from '../../host/paths.mts';
 
 test('the pictures show the example workflows as they are; `UPDATE_SCREENSHOTS=1 npm run test:browser` takes them', async () => {
 	expect(JSON.parse(readFileSync(picturedFile, 'utf8'))).toEqual(await versionsNow());
 });
 
-test('no example hides a program: expressions have at most 250 characters, and Code nodes six lines', async () => {
-	const programs: string[][] = [];
-	for (const { file, definition } of await readExamples()) {
-		JSON.stringify(definition.nodes, (name, value: unknown) => {
-			// A parameter is an expression if it begins with "=".
-			const hidden = name === 'jsCode' ? /(\n.*){6}|.{141}/ : /^=[^]{250}/;
-			if (typeof value === 'string' && hidden.test(value)) programs.push([file, value]);
-			return value;
-		});
+const folder = join(projectRoot, 'workflows');
+const files = readdirSync(folder).map((name) => basename(name, '.json'));
+
+/** Two examples ask a person, and remember what was answered. */
+const mostNodes = (file: string) =>
+	['upgrades-from-file', 'settle-open-upgrades'].includes(file) ? 18 : 12;
+const mostLines = 60;
+
+/** A name is said aloud: what the node does, to what. */
+const verb =
+	/^(Add|Ask|Check|Choose|Collect|Compare|Count|Decide|Fail|Find|Give|Group|Hash|Judge|Keep|List|Make|Mark|Match|Name|Pick|Prepare|Read|Report|Return|Save|Say|Show|Skip|Sort|Split|Sum|Take|Tell|Turn|Write) /;
+
+test.each(files)('%s is a chain that a person can say aloud', (file) => {
+	const text = readFileSync(join(folder, `${file}.json`), 'utf8');
+	const { nodes, connections } = JSON.parse(text) as WorkflowDefinition;
+	const found: string[] = [];
+
+	const onCanvas = nodes.filter(({ type }) => type !== 'n8n-nodes-base.stickyNote');
+	if (onCanvas.length > mostNodes(file))
+		found.push(`${onCanvas.length} nodes, at most ${mostNodes(file)}`);
+
+	/** The nodes before each node. A tool runs within its agent, so what leads to the agent leads to the tool. */
+	const before = new Map(nodes.map(({ name }) => [name, new Set<string>()]));
+	for (const [from, byType] of Object.entries(connections)) {
+		for (const [type, outputs] of Object.entries(byType)) {
+			for (const wire of outputs.flatMap((wires) => wires ?? [])) {
+				before.get(wire.node)!.add(from);
+				if (type !== 'main') before.get(from)!.add(wire.node);
+			}
+		}
 	}
-	expect(programs).toEqual([]);
+	/** Checks whether wires lead from one node to another. */
+	const leads = (from: string, to: string, seen = new Set<string>()): boolean =>
+		[...before.get(to)!].some((node) => {
+			if (node === from) return true;
+			return !seen.has(node) && leads(from, node, seen.add(node));
+		});
+
+	const codes = nodes.filter(({ type }) => type === 'n8n-nodes-base.code');
+	const isCode = (name: string) => codes.some((node) => node.name === name);
+	for (const { name, parameters } of codes) {
+		const lines = String(parameters.jsCode).trim().split('\n');
+		if (lines.length > mostLines)
+			found.push(`${name}: ${lines.length} lines, at most ${mostLines}`);
+		if (lines.length > 5 && !lines.some((line) => /^\s*\/[/*]/.test(line)))
+			found.push(`${name}: no comment says what its steps do`);
+		if (!verb.test(`${name} `)) found.push(`${name}: the name does not begin with a verb`);
+		for (const earlier of before.get(name)!)
+			if (isCode(earlier)) found.push(`${earlier} and ${name}: two Code nodes in a row`);
+	}
+
+	for (const { name, parameters, onError } of onCanvas) {
+		const read = JSON.stringify(parameters).matchAll(
+			/\$(?:node\[|items\(|\()\\?['"](.+?)\\?['"][\])]/g,
+		);
+		for (const other of new Set(Array.from(read, ([, other]) => other!)))
+			if (!leads(other, name)) found.push(`${name} reads ${other}, from which no wire leads to it`);
+		const outputs = connections[name]?.main ?? [];
+		if (onError === 'continueErrorOutput' && (outputs.length < 2 || !outputs.at(-1)?.length))
+			found.push(`${name}: no wire leads from its error output`);
+	}
+	expect(found).toEqual([]);
 });

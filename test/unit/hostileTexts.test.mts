@@ -1,5 +1,6 @@
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
-import * as files from '../../nodes/ResumeManagement/output/files.ts';
+import * as names from '../../nodes/ResumeManagement/responses/fileNames.ts';
+import { locateFile } from '../../nodes/ResumeManagement/responses/locateFile.ts';
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson } from '../../nodes/shared/json.ts';
 import { valuesNamed } from '../../nodes/shared/names.ts';
@@ -53,14 +54,14 @@ const HEADS = [
 
 const functions: Record<string, Array<(text: string) => unknown>> = {
 	mimeTypeOf: ['', 'a/'].flatMap((head) => [
-		(text: string) => files.mimeTypeOf({ 'content-type': head + text }),
-		(text: string) => files.mimeTypeOf({ 'content-type': `${head}${text};` }),
+		(text: string) => names.mimeTypeOf({ 'content-type': head + text }),
+		(text: string) => names.mimeTypeOf({ 'content-type': `${head}${text};` }),
 	]),
 	dispositionOf: HEADS.flatMap((head) => [
-		(text: string) => files.dispositionOf({ 'content-disposition': head + text }),
-		(text: string) => files.dispositionOf({ 'content-disposition': `${head}${text}"=a` }),
+		(text: string) => names.dispositionOf({ 'content-disposition': head + text }),
+		(text: string) => names.dispositionOf({ 'content-disposition': `${head}${text}"=a` }),
 	]),
-	safeFileName: ['', 'a', 'a.'].map((head) => (text) => files.safeFileName(`${head}${text}.pdf`)),
+	safeFileName: ['', 'a', 'a.'].map((head) => (text) => names.safeFileName(`${head}${text}.pdf`)),
 	judge: [
 		(text) => judged(400, text),
 		(text) => judged(200, { status: 'error', errorCode: `error code:${text}` }),
@@ -68,11 +69,10 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 	],
 	locateFile: [
 		...['', 'http://', 'A'.repeat(200)].flatMap((head) => [
-			(text: string) => thrown(() => files.locateFile({ data: head + text }, '')),
-			(text: string) => thrown(() => files.locateFile({ a: head + text }, 'a')),
+			(text: string) => thrown(() => locateFile({ data: head + text }, '')),
+			(text: string) => thrown(() => locateFile({ a: head + text }, 'a')),
 		]),
-		(text) =>
-			thrown(() => files.locateFile({ [text]: 'https://example.com', a: { [text]: 1 } }, '')),
+		(text) => thrown(() => locateFile({ [text]: 'https://example.com', a: { [text]: 1 } }, '')),
 	],
 	parseJson: [parseJson, (text) => parseJson(`1.${text.slice(1, -1)}1`)],
 	hideSecrets: [(text) => hideSecrets({ [text]: [text] }, secrets)],
@@ -127,7 +127,7 @@ test.each<[name: string, build: (parts: number[]) => unknown]>([
 	const search = (length: number) => {
 		const data = build([...Array(length / 4).keys()]);
 		return () => {
-			for (const body of [data, { data }]) thrown(() => files.locateFile(body as never, ''));
+			for (const body of [data, { data }]) thrown(() => locateFile(body as never, ''));
 			valuesNamed(data, ['abcdefghijklmnop']);
 		};
 	};

@@ -1,4 +1,4 @@
-import { startInOrder } from '../../nodes/ResumeManagement/run/inOrder.ts';
+import { startInOrder } from '../../nodes/ResumeManagement/run/entry.ts';
 import { shared } from '../support/environment.mts';
 
 const indexes = (count: number) => [...Array(count).keys()];
@@ -36,7 +36,7 @@ test('nothing is started once the signal is aborted, and a run that was done sta
 	for (const count of [10, 3]) {
 		const controller = new AbortController();
 		const started: number[] = [];
-		const options = { limit: 1, signal: controller.signal };
+		const options = { limit: 1, cancelled: controller.signal };
 		const run = startInOrder(indexes(count), options, async (index) => {
 			started.push(index);
 			if (index === 2) controller.abort();

@@ -42,17 +42,18 @@ test('a text is parsed as JavaScript parses it, with the digits of each number',
 	const seen = { kept: 0, rounded: 0, notJson: 0 };
 	const property = fc.property(fc.oneof(valid, spoiled), (text) => {
 		const parsed = parseJson(text);
-		if (!parsed) {
+		if (parsed === undefined) {
 			seen.notJson++;
 			expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
 			return;
 		}
-		const expected = JSON.parse(text, withDigits as Parameters<typeof JSON.parse>[1]) as unknown;
-		expect([text, parsed.value]).toEqual([text, expected]);
-		if (!parsed.hasRounded) expect(parsed.value).toEqual(JSON.parse(text));
-		seen[parsed.hasRounded ? 'rounded' : 'kept']++;
+		// A text without 16 digits in a row is parsed as it is, `1e400` included.
+		const reviver = withDigits as Parameters<typeof JSON.parse>[1];
+		const expected: unknown = JSON.parse(text, /\d(\.?\d){15}/.test(text) ? reviver : undefined);
+		expect([text, parsed]).toEqual([text, expected]);
+		seen[JSON.stringify(parsed) === JSON.stringify(JSON.parse(text)) ? 'kept' : 'rounded']++;
 	});
-	fc.assert(property, { numRuns: 1_500 });
+	fc.assert(property, { numRuns: 2_000 });
 	expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
 });
 

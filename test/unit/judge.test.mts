@@ -1,4 +1,4 @@
-import { withRetries } from '../../nodes/ResumeManagement/http/attempts.ts';
+import { withRetries } from '../../nodes/ResumeManagement/http/send.ts';
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
 import { Failure } from '../../nodes/shared/failure.ts';
 import { shared } from '../support/environment.mts';
@@ -11,6 +11,7 @@ const error = (errorCode?: string, errorMessage?: string) => {
 const LOCKED = error('user-9', 'user is locked.');
 const TWO_WAYS = { status: 'success', errorCode: 'plan-upgrade-2' };
 const SENTENCE = 'error code: connect-01, please contact administrator';
+const SENTENCE_1 = 'error code: plan-upgrade-1, please contact administrator';
 const SORRY = 'error code: plan-upgrade-1. Sorry';
 const PAGE = '<!DOCTYPE html><html><body>Bad gateway</body></html>';
 const XML = '<Error><Code>AccessDenied</Code></Error>';
@@ -45,7 +46,9 @@ test.each<[status: number, body: unknown, message: string, facts?: Failure['fact
 	[404, {}, 'The service has nothing at this address (HTTP 404)', REFUSED],
 	[400, { errors: { email: 'no' } }, `${REJECTED} (HTTP 400)`, REFUSED],
 	[409, { status: 'success' }, `${REJECTED} (HTTP 409)`],
-	[409, '{"status":"succ', `${REJECTED} (HTTP 409)`, REFUSED],
+	// A body that breaks off may have said that the write was carried out.
+	[409, '{"status":"succ', `${REJECTED} (HTTP 409)`],
+	[401, error(undefined, SENTENCE_1), REPORTED + SENTENCE_1, { code: 'plan-upgrade-1', ...HELD }],
 	[304, '', 'Expected HTTP 200, got 304'],
 	[500, { oops: true }, 'The service had an internal error (HTTP 500)', TRANSIENT],
 	[500, PAGE, `The service had an internal error (HTTP 500, with a web page)`, TRANSIENT],

@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import publicNames from '../../contract/public-names.json' with { type: 'json' };
 import { packageName, projectRoot } from '../../host/paths.mts';
 import manifest from '../../package.json' with { type: 'json' };
 import { builtNodes } from '../../scripts/built.mts';
-import { readPublicNames } from '../../scripts/contract.mts';
 import { find, read } from '../support/files.mts';
 
 const { assetFiles } = createRequire(import.meta.url)('../../gulpfile.js') as {
@@ -42,9 +40,4 @@ test.each(manifest.n8n.nodes)('%s has a codex file for the search and the links'
 		alias: expect.arrayContaining(['cv', 'hr']),
 		resources: { primaryDocumentation: links, credentialDocumentation: links },
 	});
-});
-
-/** Names that a commit removes from the file need a new major version. */
-test('the public names are those that `npm run contract` has written', () => {
-	expect(readPublicNames()).toEqual(publicNames);
 });

@@ -1,4 +1,4 @@
-import { toPath } from '../../nodes/shared/path.ts';
+import { toPath } from '../../nodes/shared/text.ts';
 
 /** Paths as users write them. They end below the base path, or are refused. */
 

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import execa from 'execa';
+import { createTransport } from 'nodemailer';
+import { PAGES } from '../../sandbox/console/console.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 import { documentedOperations, judgeResponse } from '../support/openapi.mts';
@@ -72,19 +74,19 @@ it.each(documentedOperations())('$request responds as documented', async (operat
 it('Upgrades shows each request, its key by name, and what it billed', async () => {
 	await upgrade({ planId: SANDBOX_PLANS.premium, aiTokenId: 'ai_tokens_100' });
 	for (const [fields, errorCode, row] of [
-		[{}, undefined, `plan_pro ${EMAIL} plan_pro`],
+		[{}, undefined, `${EMAIL} plan_pro yes`],
 		[{ planId: SANDBOX_PLANS.failingPayment }, 'plan-upgrade-1'],
-		[{ planId: 'unknown' }, 'plan-upgrade-2', `nothing: plan-upgrade-2 ${EMAIL} unknown`],
+		[{ planId: 'unknown' }, 'plan-upgrade-2', `${EMAIL} unknown no: plan-upgrade-2`],
 		[{ email: 'nobody@example.com' }, 'sandbox-unknown-email'],
 		[{ aiTokenId: 'unknown' }, 'sandbox-unknown-ai-token'],
 	] as const) {
 		expect(await upgrade(fields)).toEqual([errorCode ? 401 : 200, errorCode]);
-		if (row) expect((await open('/upgrades')).text).toMatch(RegExp(`${row} ${TIME} live`));
+		if (row) expect((await open('/upgrades')).text).toMatch(RegExp(`${TIME} ${row} live`));
 	}
 	await upgrade({ email: { a: 1 } }, { Authentication: 'Bearer a-real-key' });
 	const { text } = await open('/upgrades');
-	expect(text).toMatch(RegExp(`2 upgrades billed.*: plan-upgrade-3 plan_pro ${TIME} unknown`));
-	const premium = RegExp(`plan_premium, ai_tokens_100 ${EMAIL} plan_premium ${TIME} live`);
+	expect(text).toMatch(RegExp(`2 upgrades billed.*${TIME} plan_pro no: plan-upgrade-3 unknown`));
+	const premium = RegExp(`${TIME} ${EMAIL} plan_premium, ai_tokens_100 yes live`);
 	expect(text).toMatch(premium);
 	const found = (await open('/upgrades?search=AI_tokens_100')).text;
 	expect(found).toMatch(premium);
@@ -140,6 +142,10 @@ it("the data file survives a restart, is filled again by reset, and is no other 
 it.each<[string, RegExp]>([
 	['/users', /60 users.* Emma Larsen emma\.larsen@example\.com plan_pro/],
 	['/users?search=%20NOVAK', /1 user Name Email Plan Liam Novak liam\.novak@\S+ no plan The/],
+	['/users?search=nobody', /No user has “nobody” in the name, email, ID or plan\./],
+	['/upgrades', /No request has arrived\./],
+	['/upgrades?search=nobody', /No request has “nobody” in its email, plan or error\./],
+	['/emails', /No email has arrived\./],
 	['/users/user-002', /Noah Fischer.*plan_basic , active, from 2026-11-01/],
 	['/resumes/resume-001', /Score: \d+ of 100.*Content of section 5/],
 	['/webhooks', /Register a webhook.*Deliveries/],
@@ -148,6 +154,30 @@ it.each<[string, RegExp]>([
 	const { status, text } = await open(path);
 	expect(status).toBe(200);
 	expect(text).toMatch(content);
+});
+
+it.each(PAGES)('/%s leads to the page', async (name) => {
+	const { url } = await fetch(`${sandbox.url}/${name}`);
+	expect(url).toBe(`${sandbox.url}/console/${name}`);
+});
+
+it('Emails shows the emails that arrive over SMTP, the newest first, with links and without scripts', async () => {
+	const receiving = await startSandbox({ port: 0, mailPort: 0 });
+	const transport = createTransport({ host: '127.0.0.1', port: receiving.mailPort });
+	const mail = { from: 'n8n@example.com', to: 'team@example.com' };
+	await transport.sendMail({ ...mail, subject: 'First “ü”', text: '1 < 2' });
+	const html = `<a href="http://127.0.0.1/approve">Approve</a><script>alert("1")</script>`;
+	await transport.sendMail({ ...mail, cc: 'b@example.com', subject: 'Second', html });
+	const response = await fetch(`${receiving.url}/emails`);
+	expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+	const page = await response.text();
+	expect(page).toMatch(
+		/<h2>Second<.*from n8n@example\.com to team@example\.com, b@example\.com.*<h2>First “ü”<.*<pre>1 &lt; 2\s*<\/pre>/s,
+	);
+	const escaped = html.replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+	expect(page).toContain(escaped);
+	expect(page).not.toContain('allow-scripts');
+	await receiving.close();
 });
 
 it('an address without a page or an operation is a page in a browser, and JSON elsewhere', async () => {
@@ -178,7 +208,10 @@ it('saving a section sends a signed event until the response is 2xx, and again o
 		socket.write(http([500, 302][index] ?? 200, { Location: '/elsewhere' }));
 	});
 	const url = `http://127.0.0.1:${receiver.port}/hook`;
-	await open('/webhooks', { url, style: 'hmac', secret: 'secret', headerName: '' });
+	const webhook = { url, style: 'hmac', secret: 'secret' };
+	const nameless = await open('/webhooks', { ...webhook, headerName: '' });
+	expect(nameless.text).toContain('This style needs a header name.');
+	await open('/webhooks', { ...webhook, headerName: 'X-Webhook-Signature' });
 	const fields = { title: 'Profile', content: '\r\nTwo\r\nlines' };
 	const saved = await open('/sections/section-0001', fields);
 	await sandbox.webhooks.idle();
@@ -187,6 +220,8 @@ it('saving a section sends a signed event until the response is 2xx, and again o
 	await sandbox.webhooks.idle();
 	await receiver.close();
 	expect(saved.text).toContain('Saved. 1 delivery queued.');
+	sandbox.webhooks.register({ url, name: 'Score a resume', style: 'none' });
+	expect((await open('/webhooks')).text).toMatch(/Score a resume \(none\) .*delivered to Score a/);
 	expect(log.text).toMatch(RegExp(`${TIME}: delivered to http\\S+, 3 attempts, HTTP 200`));
 	const { body, headers } = receiver.requests[0]!;
 	const section = { id: 'section-0001', type: 'summary', ...fields, content: '\nTwo\nlines' };

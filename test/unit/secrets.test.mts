@@ -18,22 +18,11 @@ test('a secret is hidden in each spelling, with any text around it', () => {
 	fc.assert(property, { numRuns: 1_000 });
 });
 
-test.each([
-	['\\key\\key', 'a\\\\key\\key\\\\key\\key'],
-	['keykeyke', 'akeykeykeykeyke, keykeyke'],
-	['\\keykey\\', 'a\\keykey\\\\keykey\\\\keykey\\'],
-])('copies of %j whose spellings overlap are hidden whole', (key, text) => {
-	const shown = hideSecrets(text, secretsOf([key]));
-	expect(shown.replaceAll(HIDDEN, '')).not.toMatch(/k|e|y/);
-});
-
-test('a secret is hidden whole: outside ASCII, without its prefix, as a number, and if it starts as another', () => {
+test('a secret is hidden whole: outside ASCII, without its prefix, and if it starts as another', () => {
 	const given = [' whsec_bXVsdGlwbGU ', 'schlüssel', 'schlüssel-2', '123456789012345'];
 	const secrets = secretsOf([...given, undefined, 42]);
 	const shown = hideSecrets(['whsec_bXVsdGlwbGU', 'bXVsdGlwbGU', 'schlüssel-2'], secrets);
 	expect(shown).toEqual([`whsec_${HIDDEN}`, HIDDEN, HIDDEN]);
-	const numbers: unknown = { key: 123456789012345, other: 123 };
-	expect(hideSecrets(numbers, secrets)).toEqual({ key: HIDDEN, other: 123 });
 });
 
 const PIECES = ['"', '\\', 'k', '\\k', 'k"', 'k+/'];

@@ -2,12 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId } from '../../shared/failure';
 import { isObject } from '../../shared/json';
-import { retryAfterOf } from './attempts';
 
 /** Body of a successful response: an envelope, or any JSON of an endpoint whose response the specification does not show. */
 export type JsonBody = IDataObject | IDataObject[];
 
-/** An HTTP response of the service. */
+/** A response of the service that was read. */
 export interface ParsedResponse {
 	statusCode: number;
 	headers: IDataObject;
@@ -38,7 +37,7 @@ const EXCERPT = 200;
 
 /**
  * Decides whether a response is a success: by its body first, because errors come with HTTP 200 too, then by its status,
- * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation too: see `writes.ts`.
+ * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation too: see `statusProblem`.
  * @returns the body of a success
  * @throws Failure
  */
@@ -50,39 +49,41 @@ export function judge(response: ParsedResponse): JsonBody {
 	return body as JsonBody;
 }
 
-/** Returns why a response can't confirm any write (§2: `status` is always there); undefined if it can. */
-export function whyNoSuccess(body: JsonBody): string | undefined {
-	const { status, data } = isObject(body) ? body : ({} as IDataObject);
-	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
-	const text = toText(status, LONGEST_CODE);
-	return text ? `its status is "${text}"` : 'it has no status';
-}
-
 /** Values of `errorCode` that stand for no error. */
 const NO_ERROR = ['', '0', 'false'];
 
 /** Checks whether a body reports an error: by its status, in any case of letters, or by a code alone. */
 export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
-	return hasStatus(body, 'error') || !NO_ERROR.includes(String(body.errorCode ?? ''));
+	return statusOf(body) === 'error' || !NO_ERROR.includes(String(body.errorCode ?? ''));
 }
 
-function hasStatus({ status }: IDataObject, name: 'success' | 'error'): boolean {
-	return toText(status, LONGEST_CODE).toLowerCase() === name;
+/** Returns why the status of a response can't confirm a write (§2: it is always there); undefined if it can. */
+export function statusProblem(body: JsonBody): string | undefined {
+	const { status, data } = isObject(body) ? body : ({} as IDataObject);
+	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
+	const text = toText(status, LONGEST_CODE);
+	return text ? `its status is "${text}"` : 'it has no status';
 }
 
 /** HTTP statuses of a gateway, or its client (499), that waited too long. The service may still work. */
 const STOPPED_WAITING = [408, 499];
 
 /**
- * Checks whether a response proves that nothing was done: HTTP 4xx or, with HTTP 200, the status "error". HTTP 500 is
- * never a refusal, whatever its body (§7.1). The rest of a truncated body may hold the status "success".
+ * Checks whether a failed response proves that nothing was done: HTTP 4xx or, with HTTP 200, the status "error" exactly as the
+ * specification spells it (§2). HTTP 500 is never a refusal, whatever its body (§7.1).
  */
 function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
-	if (isTruncated || (isObject(body) && hasStatus(body, 'success'))) return false;
-	// Only the specification's own spelling is a proof (§2).
+	// The rest of a truncated body, or of JSON that breaks off, may hold the status "success".
+	const isBroken = isTruncated || (typeof body === 'string' && /^\s*[{[]/.test(body));
+	if (isBroken || statusOf(body) === 'success') return false;
 	if (statusCode === 200) return isObject(body) && body.status === 'error';
 	return statusCode >= 400 && statusCode < 500 && !STOPPED_WAITING.includes(statusCode);
+}
+
+/** Returns the envelope's status in lower case; '' if there is none. */
+function statusOf(body: unknown): string {
+	return isObject(body) ? toText(body.status, LONGEST_CODE).toLowerCase() : '';
 }
 
 function factsOf(response: ParsedResponse, ifRefused: 'refused' | 'held' = 'refused') {
@@ -95,19 +96,38 @@ function factsOf(response: ParsedResponse, ifRefused: 'refused' | 'held' = 'refu
 	};
 }
 
+/** Returns the milliseconds that a Retry-After header asks for, in seconds or as a date (RFC 9110, §10.2.3). */
+export function retryAfterOf(headers: IDataObject): number | undefined {
+	const value = String(headers['retry-after'] ?? '').trim();
+	if (value === '') return undefined;
+	const seconds = Number(value);
+	// A date is counted from the service's own clock, which may differ from this one.
+	const milliseconds = Number.isNaN(seconds)
+		? Date.parse(value) - (Date.parse(String(headers.date)) || Date.now())
+		: seconds * 1000;
+	return milliseconds > 0 && Number.isFinite(milliseconds) ? milliseconds : undefined;
+}
+
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const given = toText(body.errorCode, LONGEST_TEXT);
-	const knownCode = given.split(/[^\w-]+/).find((word) => KNOWN_CODES.has(word.toLowerCase()));
-	// The connect operation wraps its code in a sentence (§2, rule 5).
-	const [, inSentence] = /error code:\s*([^\s,]+)/i.exec(given) ?? [];
-	const code = (knownCode ?? inSentence ?? given).slice(0, LONGEST_CODE);
+	const message = toText(body.errorMessage, LONGEST_TEXT);
+	const code = given ? codeIn(given) : (knownCodeIn(message) ?? '');
 	const known = KNOWN_CODES.get(code.toLowerCase());
 	// The message; else the meaning of a bare code; else the sentence around the code.
-	const text =
-		toText(body.errorMessage, LONGEST_TEXT) || (given === code && known?.meaning) || given;
+	const text = message || (given === code && known?.meaning) || given;
 	const values = { reported: withCode(text, code) || 'an error without a reason' };
 	const facts = { ...factsOf(response, known?.outcome), code: code || undefined };
 	return new Failure(known?.id ?? 'service.error', values, facts);
+}
+
+/** Returns a known code within the text; else the code in the sentence of the connect operation (§2, rule 5); else the text. */
+function codeIn(given: string): string {
+	const inSentence = /error code:\s*([^\s,]+)/i.exec(given)?.[1];
+	return (knownCodeIn(given) ?? inSentence ?? given).slice(0, LONGEST_CODE);
+}
+
+function knownCodeIn(text: string): string | undefined {
+	return text.split(/[^\w-]+/).find((word) => KNOWN_CODES.has(word.toLowerCase()));
 }
 
 /** Adds the code to a text that does not name it. As in n8n's own messages, there is no period at the end. */

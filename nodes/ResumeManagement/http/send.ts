@@ -1,15 +1,15 @@
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	IExecutePaginationFunctions,
-	IHttpRequestMethods,
-	IHttpRequestOptions,
-	ILoadOptionsFunctions,
-	IN8nHttpFullResponse,
+import {
+	type IDataObject,
+	type IExecuteFunctions,
+	type IExecutePaginationFunctions,
+	type IHttpRequestMethods,
+	type IHttpRequestOptions,
+	type ILoadOptionsFunctions,
+	type IN8nHttpFullResponse,
+	sleep,
 } from 'n8n-workflow';
 
 import { CREDENTIAL_TYPE, type Credential } from '../../shared/credential';
-import { withCancelSignal } from '../../shared/engine';
 import { Failure } from '../../shared/failure';
 import type { Secrets } from '../../shared/secrets';
 import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure';
@@ -18,7 +18,10 @@ import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure'
  * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is five minutes (n8n-core's
  * routing-node.ts), which is long for a read. A payment may take longer than a read.
  */
-export const TIMEOUTS = { read: 30_000, write: 120_000 };
+const TIMEOUTS = { read: 30_000, write: 120_000 };
+
+/** n8n's context of a run or a pick list, which sends the requests. */
+export type HttpContext = IExecuteFunctions | IExecutePaginationFunctions | ILoadOptionsFunctions;
 
 /** Node's `Readable`, by way of n8n's types: nodes may not import `stream`. */
 export type Readable = Exclude<
@@ -26,19 +29,7 @@ export type Readable = Exclude<
 	Buffer
 >;
 
-/** Settings for n8n's HTTP client. */
-export type HttpSettings = Pick<IHttpRequestOptions, 'proxy' | 'skipSslCertificateValidation'> & {
-	/** Milliseconds; undefined if the user set none. */
-	timeout?: number;
-};
-
-/** n8n's context of a run or a picker, which sends the requests. */
-export interface Sender {
-	context: IExecuteFunctions | IExecutePaginationFunctions | ILoadOptionsFunctions;
-	/** Aborted when the execution is cancelled. */
-	cancelled?: AbortSignal;
-}
-
+/** A request to the service. */
 export interface HttpRequest {
 	credential: Credential;
 	method: IHttpRequestMethods;
@@ -53,11 +44,11 @@ export interface HttpRequest {
 	retries: number;
 	/** The response is to be a file. */
 	file?: boolean;
-	/** The item's Request Options. */
-	http: HttpSettings;
+	/** The item's Request Options; the timeout is in milliseconds. */
+	settings: Pick<IHttpRequestOptions, 'proxy' | 'skipSslCertificateValidation' | 'timeout'>;
 }
 
-/** An HTTP response with an unread body, and what its reader needs. */
+/** An HTTP response whose body is still to be read. */
 export interface HttpResponse {
 	statusCode: number;
 	headers: IDataObject;
@@ -68,107 +59,76 @@ export interface HttpResponse {
 	host: Host;
 	/** Must not be shown. */
 	secrets: Secrets;
-	/** Time limit of the response. The body of a file has a limit for each chunk instead. */
-	clock: Clock;
+	/** Of the whole response, its body included. */
+	limit: TimeLimit;
+}
+
+/** Returns a signal that is aborted when the execution is cancelled; undefined for a pick list. */
+export function cancelSignalOf(context: HttpContext): AbortSignal | undefined {
+	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 }
 
 /**
- * Sends one request with the private key, and follows no redirect. The body is a stream: if n8n read the body of a 401
- * itself, and threw for it, it would sign in and send the request again (n8n-core's request-helper-functions.ts).
+ * Sends one request with the private key, and follows no redirect: n8n would send the key to each host that one leads to.
  * @throws Failure if no response began
  */
-export async function send(
-	{ context, cancelled }: Sender,
-	{ credential, method, path, query, body, write, file, http }: HttpRequest,
-): Promise<HttpResponse> {
-	const { baseUrl, decrypted, secrets } = credential;
-	const url = baseUrl + path;
-	const clock = startClock(http.timeout ?? TIMEOUTS[write ? 'write' : 'read'], cancelled);
+export async function send(context: HttpContext, request: HttpRequest): Promise<HttpResponse> {
+	const { credential, method, path, query, body, write, file, settings } = request;
+	const url = credential.baseUrl + path;
+	const limit = new TimeLimit(
+		settings.timeout ?? TIMEOUTS[write ? 'write' : 'read'],
+		cancelSignalOf(context),
+	);
 	const options: IHttpRequestOptions = {
+		...settings,
+		...STREAMED,
 		method,
 		url,
-		...(query && { qs: query }),
+		qs: query,
 		// A string, because n8n's client sends no body for an empty object.
-		...(body && { body: JSON.stringify(body) }),
-		...(file && { headers: UNPACKED }),
-		...STREAMED,
-		abortSignal: clock.signal,
-		// n8n sends the Authentication header to each host that a redirect leads to.
+		body: body && JSON.stringify(body),
+		headers: file ? NOT_COMPRESSED : {},
 		disableFollowRedirect: true,
-		...http,
-		// Replaces n8n's default. Without redirects, this limit ends when the response begins (axios).
-		timeout: clock.milliseconds,
-		...onThisMachine(url),
+		abortSignal: limit.signal,
+		// In place of n8n's default. Without redirects, this limit ends when the response begins (axios).
+		timeout: limit.milliseconds,
 	};
-	const request = context.helpers.httpRequestWithAuthentication.call(
-		withCancelSignal(context, clock.signal),
+	// n8n replaces the `abortSignal` of a request with the signal of its context (n8n-core's authentication.ts).
+	const limited = Object.create(context, {
+		getExecutionCancelSignal: { value: () => limit.signal },
+	}) as HttpContext;
+	const response = context.helpers.httpRequestWithAuthentication.call(
+		limited,
 		CREDENTIAL_TYPE,
 		options,
-		{ credentialsDecrypted: decrypted },
+		{ credentialsDecrypted: credential.decrypted },
 	);
-	return { ...(await begin(request, clock, SERVICE)), url, host: SERVICE, secrets, clock };
+	return await begin(response, { url, host: SERVICE, secrets: credential.secrets, limit });
 }
 
 /** Requests a file from the host behind a link, which never gets the private key. @throws Failure if no response began */
 export async function requestLink(
-	{ context, cancelled }: Sender,
-	{ credential, http }: HttpRequest,
+	context: HttpContext,
+	{ credential, settings }: HttpRequest,
 	url: string,
 ): Promise<HttpResponse> {
-	const clock = startClock(http.timeout ?? TIMEOUTS.read, cancelled);
-	const request = context.helpers.httpRequest({
-		url,
-		headers: UNPACKED,
+	const limit = new TimeLimit(settings.timeout ?? TIMEOUTS.read, cancelSignalOf(context));
+	const response = context.helpers.httpRequest({
+		...settings,
 		...STREAMED,
-		abortSignal: clock.signal,
-		...http,
-		// With redirects, it would include the time that n8n's store takes (follow-redirects). The clock is the limit.
+		url,
+		headers: NOT_COMPRESSED,
+		abortSignal: limit.signal,
+		// With redirects, it would include the time that n8n's store takes (follow-redirects). `limit` ends the request.
 		timeout: 0,
 	});
-	const response = await begin(request, clock, FILE_HOST);
-	return { ...response, url, host: FILE_HOST, secrets: credential.secrets, clock };
+	return await begin(response, { url, host: FILE_HOST, secrets: credential.secrets, limit });
 }
 
-/** Waits until a response begins, whose body is a stream. */
-async function begin(
-	request: Promise<unknown>,
-	{ signal, stop }: Clock,
-	host: Host,
-): Promise<Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>> {
-	try {
-		const { statusCode, headers, body } = (await request) as IN8nHttpFullResponse;
-		return { statusCode, headers, body: body as Readable };
-	} catch (error) {
-		stop();
-		throw networkFailure(error, signal, host);
-	}
-}
-
-/** The time limit of a request. */
-export interface Clock {
-	milliseconds: number;
-	/** Its `abort` ends the request. */
-	controller: AbortController;
-	/** Aborted by `controller`, when the time is over, and when the execution is cancelled. */
-	signal: AbortSignal;
-	stop(): void;
-}
-
-function startClock(milliseconds: number, cancelled?: AbortSignal): Clock {
-	const controller = new AbortController();
-	const signal = cancelled ? AbortSignal.any([controller.signal, cancelled]) : controller.signal;
-	return { milliseconds, controller, signal, stop: limitTime(controller, milliseconds) };
-}
-
-/** Ends a request after so many milliseconds (n8n's linter forbids `setTimeout`). @returns a function that stops the clock */
-export function limitTime(controller: AbortController, milliseconds: number): () => void {
-	const limit = AbortSignal.timeout(milliseconds);
-	const end = () => controller.abort(limit.reason);
-	limit.addEventListener('abort', end);
-	return () => limit.removeEventListener('abort', end);
-}
-
-/** Settings of each request. Otherwise n8n throws for HTTP errors, sends a 401 again, and drops the service's reason. */
+/**
+ * Settings of each request: the body is a stream, and HTTP errors are responses. Otherwise n8n would throw for them without the
+ * service's reason, and send the request again after a 401 (n8n-core's request-helper-functions.ts).
+ */
 const STREAMED = {
 	encoding: 'stream',
 	returnFullResponse: true,
@@ -176,32 +136,110 @@ const STREAMED = {
 } as const;
 
 /** n8n's client treats a truncated compressed body as complete (`finishFlush` in lib/adapters/http.js of axios). */
-const UNPACKED = { 'Accept-Encoding': 'identity' };
+const NOT_COMPRESSED = { 'Accept-Encoding': 'identity' };
+
+/** Waits until the response begins. */
+async function begin(
+	response: Promise<unknown>,
+	known: Pick<HttpResponse, 'url' | 'host' | 'secrets' | 'limit'>,
+): Promise<HttpResponse> {
+	const { host, limit } = known;
+	try {
+		const { statusCode, headers, body } = (await response) as IN8nHttpFullResponse;
+		return { ...known, statusCode, headers, body: body as Readable };
+	} catch (error) {
+		limit.lift();
+		throw networkFailure(error, limit.signal, host);
+	}
+}
 
 /** Ends a request whose body is not needed. */
-export function discard({ body, clock }: HttpResponse): void {
+export function discard({ body, limit }: HttpResponse): void {
 	// An error event that nobody listens to would end n8n's process.
 	body.once('error', () => {});
-	clock.stop();
-	clock.controller.abort();
+	limit.abort();
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+/** Milliseconds. The pause after attempt n (from 0) is random, up to `FIRST_PAUSE * 2^n` and the longest: clients spread out. */
+const FIRST_PAUSE = 500;
 
-/** Refuses a proxy on another machine, which could read the key of a request without TLS. @throws Failure */
-export function refuseRemoteProxy(baseUrl: string, { proxy }: HttpSettings): void {
-	const isElsewhere = typeof proxy === 'object' && !LOOPBACK.test(proxy.host);
-	if (!isElsewhere || !baseUrl.startsWith('http:')) return;
-	throw new Failure('network.proxyElsewhere');
-}
+/** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
+const LONGEST_PAUSE = 60_000;
 
 /**
- * Keeps a request without TLS on this machine: n8n's environment may name a proxy, which could read the key. A socket
- * that is bound to the loopback address reaches no other machine. (n8n 1 has no such setting: docs/installation.md.)
+ * Repeats an attempt until it succeeds or must not be repeated.
+ * @param retries most attempts after the first one
+ * @throws the Failure of the last attempt
  */
-function onThisMachine(url: string): Partial<IHttpRequestOptions> {
-	if (!url.startsWith('http:')) return {};
-	const isV6 = new URL(url).hostname === '[::1]';
-	const agentOptions = { localAddress: isV6 ? '::1' : '127.0.0.1', family: isV6 ? 6 : 4 };
-	return { agentOptions: agentOptions as IHttpRequestOptions['agentOptions'] };
+export async function withRetries<T>(
+	{ retries, write }: Pick<HttpRequest, 'retries' | 'write'>,
+	cancelled: AbortSignal | undefined,
+	attempt: () => Promise<T>,
+): Promise<T> {
+	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });
+	for (let retry = 0; ; retry++) {
+		const [result] = await Promise.allSettled([attempt()]);
+		if (result.status === 'fulfilled') return result.value;
+		const error: unknown = result.reason;
+		if (retry === retries || !mayRepeat(error, write)) throw error;
+		const longest = Math.min(FIRST_PAUSE * 2 ** retry, LONGEST_PAUSE);
+		await pause(Math.max(error.facts.retryAfter ?? 0, Math.random() * longest), cancelled);
+		if (cancelled?.aborted) throw error;
+	}
+}
+
+/** Checks whether the same request may succeed later and, for a write, provably did nothing. */
+function mayRepeat(error: unknown, write = false): error is Failure {
+	if (!(error instanceof Failure) || !error.facts.transient) return false;
+	if ((error.facts.retryAfter ?? 0) > LONGEST_PAUSE) return false;
+	return !write || error.outcome === 'refused';
+}
+
+/** Waits so many milliseconds, or until the signal is aborted. */
+export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+	if (signal?.aborted) return;
+	let end = () => {};
+	const aborted = new Promise<void>((resolve) => (end = resolve));
+	signal?.addEventListener('abort', end, { once: true });
+	await Promise.race([sleep(milliseconds), aborted]);
+	signal?.removeEventListener('abort', end);
+}
+
+/** Ends a request that takes too long, or whose execution is cancelled. n8n's linter forbids `setTimeout`. */
+export class TimeLimit {
+	/** Aborted when the request has to end. */
+	readonly signal: AbortSignal;
+
+	private readonly controller = new AbortController();
+
+	private timer?: AbortSignal;
+
+	/** @param milliseconds from now on; after `restart`, from then on */
+	constructor(
+		readonly milliseconds: number,
+		cancelled?: AbortSignal,
+	) {
+		const { signal } = this.controller;
+		this.signal = cancelled ? AbortSignal.any([signal, cancelled]) : signal;
+		this.restart();
+	}
+
+	restart(): void {
+		this.lift();
+		this.timer = AbortSignal.timeout(this.milliseconds);
+		this.timer.addEventListener('abort', this.end);
+	}
+
+	/** Lets the request take any time. */
+	lift(): void {
+		this.timer?.removeEventListener('abort', this.end);
+	}
+
+	/** Ends the request now. */
+	abort(): void {
+		this.lift();
+		this.controller.abort();
+	}
+
+	private readonly end = () => this.controller.abort(this.timer!.reason);
 }

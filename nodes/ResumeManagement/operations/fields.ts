@@ -36,12 +36,12 @@ const listUserId: INodeProperties = {
 	displayName: 'Resumes of User',
 	name: 'listUserId',
 	required: undefined,
-	description: 'The user whose resumes the list below offers. Not sent with the request.',
-	hint: 'Only filters the list below',
+	description: 'The user whose resumes the list of Resume offers. Not sent with the request.',
+	hint: 'Only fills the list above',
 	modes: userId.modes!.filter(({ name }) => name !== 'email'),
 };
 
-const resume: INodeProperties = {
+export const resume: INodeProperties = {
 	displayName: 'Resume',
 	name: 'resumeId',
 	type: 'resourceLocator',
@@ -62,8 +62,8 @@ const resume: INodeProperties = {
 };
 
 export const resumePicker: INodeProperties[] = [
-	{ ...listUserId, displayOptions: { show: { '/resumeId.mode': ['list'] } } },
 	resume,
+	{ ...listUserId, displayOptions: { show: { '/resumeId.mode': ['list'] } } },
 ];
 
 export const customPath: INodeProperties = {

@@ -2,8 +2,11 @@ import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-work
 
 import type { ParameterReader } from '../../shared/parameters';
 import type { JsonBody } from '../http/judge';
+import type { FileResponse } from '../responses/file';
+import type { ListResponse } from '../responses/list';
+import type { RecordResponse } from '../responses/record';
 
-/** An operation: its fields, and its differences from other operations. The pipeline is the same for all of them. */
+/** An operation: its fields, and its differences from other operations. The steps are the same for all of them. */
 export type Operation = ReadOperation | WriteOperation;
 
 interface BaseOperation {
@@ -16,9 +19,11 @@ interface BaseOperation {
 	description: string;
 	/** For assistants that build workflows. */
 	builderHint?: string;
-	/** Method and path as the partner API specification writes them (§4); `PATH_VALUES` in prepare.ts has what replaces `:names`. */
+	/** Method and path as the partner API specification writes them (§4). */
 	method: IHttpRequestMethods;
 	path: string;
+	/** The field that gives the value for the `:name` in the path. */
+	pathField?: INodeProperties;
 	fields: INodeProperties[];
 	/** Properties of the record with Unix seconds, for the option Timestamps. */
 	timestamps?: string[];
@@ -26,29 +31,31 @@ interface BaseOperation {
 
 export interface ReadOperation extends BaseOperation {
 	write?: undefined;
-	/** One record, a list of them, or a file that is streamed into n8n's binary store. */
-	returns: 'record' | 'list' | 'file';
+	returns: typeof RecordResponse | typeof ListResponse | typeof FileResponse;
 }
 
-/** An operation with which the service changes something: see `writes.ts`. It returns one record. */
+/** An operation with which the service changes something: see run/write.ts. */
 export interface WriteOperation extends BaseOperation {
 	write: true;
+	returns: typeof RecordResponse;
 	/** Name of the field that limits the number of items in a run. */
 	maxItemsField?: string;
-	/** @throws Failure naming the field; nothing was sent then */
-	requestParts(parameters: ParameterReader): RequestParts;
+	/** Reads the parts that only this operation has. @throws Failure naming the field; nothing was sent then */
+	readParts(parameters: ParameterReader): WriteParts;
 	/** Returns why a response with the status "success" does not confirm the request; undefined if it does. */
-	whyUnconfirmed?(responseBody: JsonBody, requestBody?: IDataObject): string | undefined;
+	confirmationProblem?(responseBody: JsonBody, requestBody?: IDataObject): string | undefined;
 }
 
-/** Parts of a write that only its operation reads; `prepareWrite` in prepare.ts reads all others. */
-export interface RequestParts {
+/** Parts of a write that only its operation reads. */
+export interface WriteParts {
 	/** If the item chooses it. */
 	method?: IHttpRequestMethods;
 	/** Sent as JSON, also when empty. */
 	body?: IDataObject;
 	/** Return what would be sent instead of sending it. */
 	preview?: boolean;
+	/** Properties that the item of a success gets beside those of its record. */
+	beside?: IDataObject;
 	/** What an upgrade buys: equal IDs for equal purchases, which items of one run may repeat if that is allowed. */
 	purchase?: { id: string; isRepeatAllowed: boolean };
 }

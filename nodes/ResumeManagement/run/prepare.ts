@@ -1,32 +1,34 @@
-import type { IHttpRequestOptions, INode } from 'n8n-workflow';
+import type {
+	IExecuteFunctions,
+	IExecutePaginationFunctions,
+	IHttpRequestOptions,
+	INode,
+} from 'n8n-workflow';
 
 import type { Credential } from '../../shared/credential';
 import { Failure } from '../../shared/failure';
-import { ParameterReader, type ParameterOptions } from '../../shared/parameters';
-import { decoded } from '../../shared/path';
-import { type HttpRequest, type HttpSettings, refuseRemoteProxy, type Sender } from '../http/send';
-import type { ReadOperation, RequestParts, WriteOperation } from '../operations/operation';
-import type { Claims } from './claims';
-import { FileKind } from './file';
-import type { Journal } from './journal';
-import { ListKind, listPathOf, paginationOf } from './list';
-import { RecordKind } from './record';
-import type { UserByEmail, Users } from './users';
+import { isTool, ParameterReader, type ParameterOptions } from '../../shared/parameters';
+import { decoded } from '../../shared/text';
+import type { HttpRequest } from '../http/send';
+import { type UserByEmail, Users } from '../lookup/users';
+import type { Claims } from '../once/claims';
+import type { Operation, ReadOperation, WriteOperation, WriteParts } from '../operations/operation';
+import type { RecordResponse } from '../responses/record';
+import { listPathOf, paginationOf } from '../responses/requestList';
 
-/** A run of the node: what its items share. Only a run of writes has a `journal`. */
-export type Run = ReadRun | WriteRun;
-
-export type ReadRun = BaseRun & { operation: ReadOperation; journal?: undefined };
-
-export type WriteRun = BaseRun & { operation: WriteOperation; journal: Journal; claims: Claims };
-
-export interface BaseRun {
+/** What the items of a run share. */
+export interface Run {
+	context: IExecuteFunctions | IExecutePaginationFunctions;
 	node: INode;
-	sender: Sender;
 	/** Failed items are returned as data, and the run continues. */
 	continues: boolean;
+	/** A failed write stops the writes after it. */
+	stopsWrites: boolean;
 	credentials: { read(itemIndex: number): Promise<Credential> };
-	users: Users;
+	/** Set once an item names a user by email. */
+	users?: Users;
+	/** Set once an item has a Send Once Key. */
+	claims?: Claims;
 	/** Shows a message above the output in n8n's editor, once for all items. */
 	hint(message: string): void;
 	/** n8n's `getNodeParameter`. */
@@ -38,28 +40,23 @@ export interface BaseRun {
 	): unknown;
 }
 
-/** An item's request, and the kind of its response. Every expression has been evaluated. */
-export interface PreparedRead {
+/** A write of which every expression has been evaluated, and every value checked. */
+export interface PreparedWrite extends Pick<WriteParts, 'preview' | 'purchase' | 'beside'> {
 	request: HttpRequest;
-	/** Sends the request, and makes its items. */
-	kind: RecordKind | ListKind | FileKind;
-}
-
-export interface PreparedWrite extends Pick<RequestParts, 'preview' | 'purchase'> {
-	request: HttpRequest;
-	kind: RecordKind;
-	/** What the item is for, claimed across executions: see `claims.ts`. Undefined if the user set none. */
+	response: RecordResponse;
+	/** What the item is for, claimed across executions. Undefined if the user set none. */
 	sendOnceKey?: string;
 }
-
-const KINDS = { record: RecordKind, list: ListKind, file: FileKind };
 
 /** Retries of a write that provably did not happen. */
 const WRITE_RETRIES = 2;
 
-export function parametersOf({ operation, readParameter }: Run, index: number): ParameterReader {
-	return new ParameterReader(operation.fields, (name, fallback, options) =>
-		readParameter(name, index, fallback, options),
+export function parametersOf(run: Run, { fields }: Operation, index: number): ParameterReader {
+	return new ParameterReader(
+		fields,
+		(name, fallback, options) => run.readParameter(name, index, fallback, options),
+		'Nothing was sent for this item.',
+		isTool(run.node),
 	);
 }
 
@@ -67,61 +64,72 @@ export function parametersOf({ operation, readParameter }: Run, index: number): 
  * Reads and checks an item's parameters and credential, and finds the user of an email address.
  * @throws Failure, or n8n's error for an expression; the item's own request was not sent then
  */
-export async function prepareRead(run: ReadRun, index: number): Promise<PreparedRead> {
-	const { operation } = run;
-	const parameters = parametersOf(run, index);
-	const kind = new KINDS[operation.returns](parameters, operation);
-	const parts = { method: operation.method, retries: parameters.count('options.retries') };
-	return { kind, request: await toRequest(run, index, parameters, parts) };
+export async function prepareRead(
+	run: Run,
+	operation: ReadOperation,
+	index: number,
+): Promise<{ request: HttpRequest; response: InstanceType<ReadOperation['returns']> }> {
+	const parameters = parametersOf(run, operation, index);
+	const response = new operation.returns(parameters, operation);
+	const retries = parameters.count('options.retries');
+	const parts = { method: operation.method, retries };
+	const request = await toRequest(run, operation, index, parameters, parts);
+	return { request, response };
 }
 
 /** As {@link prepareRead}, for a write. */
-export async function prepareWrite(run: WriteRun, index: number): Promise<PreparedWrite> {
-	const { operation } = run;
-	const parameters = parametersOf(run, index);
-	const own = operation.requestParts(parameters);
-	const { method = operation.method, body, preview, purchase } = own;
+export async function prepareWrite(
+	run: Run,
+	operation: WriteOperation,
+	index: number,
+): Promise<PreparedWrite> {
+	const parameters = parametersOf(run, operation, index);
+	const own = operation.readParts(parameters);
+	const { method = operation.method, body, ...others } = own;
 	const sendOnceKey = parameters.sendOnceKey();
-	const kind = new RecordKind(parameters, operation);
+	const response = new operation.returns(parameters, operation);
 	const parts = { method, body, write: true, retries: WRITE_RETRIES };
-	const request = await toRequest(run, index, parameters, parts);
-	return { request, kind, preview, purchase, sendOnceKey };
+	const request = await toRequest(run, operation, index, parameters, parts);
+	return { ...others, request, response, sendOnceKey };
 }
-
-/** The value for the `:name` in a path of the specification (§4): percent-encoded, or a user to look up. */
-type PathValue = string | UserByEmail;
-
-const PATH_VALUES: Record<string, (parameters: ParameterReader) => PathValue> = {
-	userID: (parameters) => {
-		const user = parameters.idOrEmail('userId');
-		if (typeof user === 'string') return user;
-		return {
-			...user,
-			path: listPathOf(parameters, 'options.usersPath'),
-			pagination: paginationOf(parameters, 'options.usersPagination'),
-		};
-	},
-	resumeID: (parameters) => parameters.id('resumeId'),
-	path: (parameters) => parameters.path('path'),
-};
 
 /** Adds path, query, Request Options and credential to the parts of an item's request. */
 async function toRequest(
-	{ operation, credentials, users, readParameter }: Run,
+	run: Run,
+	operation: Operation,
 	index: number,
 	parameters: ParameterReader,
 	parts: Pick<HttpRequest, 'method' | 'body' | 'write' | 'retries'>,
 ): Promise<HttpRequest> {
-	const [, name] = /:(\w+)/.exec(operation.path) ?? [];
-	const pathValue = name && PATH_VALUES[name]!(parameters);
+	const pathValue = readPathValue(operation, parameters);
 	const query = parameters.query();
-	const http = toHttpSettings(readParameter('requestOptions', index, {}) as RequestOptions);
-	const credential = await credentials.read(index);
-	refuseRemoteProxy(credential.baseUrl, http);
-	const settings = { credential, http, retries: parts.retries };
-	const isUser = typeof pathValue === 'object';
-	const value = isUser ? await users.findId(pathValue, settings) : (pathValue ?? '');
-	return { ...parts, ...settings, query, path: operation.path.replace(/:\w+/, () => value) };
+	const settings = toHttpSettings(run.readParameter('requestOptions', index, {}) as RequestOptions);
+	const credential = await run.credentials.read(index);
+	const request = { ...parts, query, settings, credential };
+	const value = typeof pathValue === 'string' ? pathValue : await findUser(run, pathValue, request);
+	return { ...request, path: operation.path.replace(/:\w+/, () => value) };
+}
+
+/** Returns the value for the `:name` in the path, percent-encoded, or a user to look up; '' for a path without a name. */
+function readPathValue(
+	{ pathField }: Operation,
+	parameters: ParameterReader,
+): string | UserByEmail {
+	if (!pathField) return '';
+	if (pathField.type !== 'resourceLocator') return parameters.path(pathField.name);
+	const id = parameters.idOrEmail(pathField.name);
+	if (typeof id === 'string') return id;
+	const path = listPathOf(parameters, 'options.usersPath');
+	return { ...id, path, pagination: paginationOf(parameters, 'options.usersPagination') };
+}
+
+async function findUser(
+	run: Run,
+	user: UserByEmail,
+	request: Omit<HttpRequest, 'path'>,
+): Promise<string> {
+	run.users ??= new Users(run.context, run.hint);
+	return await run.users.findId(user, request);
 }
 
 /** n8n's own Request Options (n8n-core/src/nodes-loader/constants.ts). Times are in milliseconds. */
@@ -136,7 +144,7 @@ export interface RequestOptions {
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
 /** @throws Failure if Proxy is not a URL */
-function toHttpSettings(options: RequestOptions): HttpSettings {
+function toHttpSettings(options: RequestOptions): HttpRequest['settings'] {
 	const { allowUnauthorizedCerts, proxy } = options;
 	const timeout = Math.ceil(Math.min(Number(options.timeout), LONGEST_TIMEOUT));
 	return {
@@ -148,15 +156,24 @@ function toHttpSettings(options: RequestOptions): HttpSettings {
 
 function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
 	if (!/^\s*https?:/i.test(proxy) || !URL.canParse(proxy)) throw new Failure('parameter.proxy');
-	const url = new URL(proxy);
-	const { protocol, hostname, port } = url;
-	const username = decoded(url.username);
-	const password = decoded(url.password);
-	if (username === undefined || password === undefined) throw new Failure('parameter.proxy');
+	const { protocol, hostname, port, username, password } = new URL(proxy);
 	return {
 		protocol: protocol.replace(':', ''),
 		host: hostname,
 		port: Number(port || (protocol === 'https:' ? 443 : 80)),
-		...(username && { auth: { username, password } }),
+		...(username && {
+			auth: { username: forProxyAgent(username), password: forProxyAgent(password) },
+		}),
 	};
+}
+
+/**
+ * n8n writes user and password into a URL, which encodes all reserved characters but the percent sign, and its proxy agent
+ * decodes them (@n8n/backend-network's http/axios/utils.ts, http-proxy-agent).
+ * @throws Failure if a percent sign is no escape
+ */
+function forProxyAgent(encoded: string): string {
+	const text = decoded(encoded);
+	if (text === undefined) throw new Failure('parameter.proxy');
+	return text.replaceAll('%', '%25');
 }

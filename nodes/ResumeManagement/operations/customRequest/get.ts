@@ -1,3 +1,4 @@
+import { RecordResponse } from '../../responses/record';
 import type { ReadOperation } from '../operation';
 import { customPath, fieldsToReturn, readOptions, simplify } from '../fields';
 
@@ -8,6 +9,7 @@ export const get: ReadOperation = {
 	description: 'Read a path that no other operation covers, with GET. Changes nothing.',
 	method: 'GET',
 	path: '/:path',
-	returns: 'record',
+	pathField: customPath,
+	returns: RecordResponse,
 	fields: [customPath, simplify, readOptions(fieldsToReturn)],
 };

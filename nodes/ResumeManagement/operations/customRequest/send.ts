@@ -1,5 +1,6 @@
 import type { IHttpRequestMethods } from 'n8n-workflow';
 
+import { RecordResponse } from '../../responses/record';
 import type { WriteOperation } from '../operation';
 import { bodyInputs, customPath, options, queryParameters, sendOnceKey, simplify } from '../fields';
 
@@ -11,7 +12,9 @@ export const send: WriteOperation = {
 		'Send a POST, PUT, PATCH or DELETE request to a path of the service. This may change or delete data, or bill: each call is carried out, so call it once for each change.',
 	method: 'POST',
 	path: '/:path',
+	pathField: customPath,
 	write: true,
+	returns: RecordResponse,
 	fields: [
 		{
 			displayName:
@@ -34,7 +37,7 @@ export const send: WriteOperation = {
 		simplify,
 		options(queryParameters),
 	],
-	requestParts: (parameters) => {
+	readParts: (parameters) => {
 		const method = parameters.choice<IHttpRequestMethods>('method');
 		const body = parameters.body();
 		// A body has no meaning with DELETE, and some servers refuse one (RFC 9110, §9.3.5).

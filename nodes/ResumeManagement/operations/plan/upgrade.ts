@@ -1,7 +1,8 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { exactString, isObject } from '../../../shared/json';
-import { normalizeEmail } from '../../../shared/parameters';
+import { normalizeEmail } from '../../../shared/text';
+import { RecordResponse } from '../../responses/record';
 import type { WriteOperation } from '../operation';
 import { options, sendOnceKey, simplify } from '../fields';
 
@@ -38,6 +39,7 @@ export const upgrade: WriteOperation = {
 	method: 'POST',
 	path: '/plan/upgrade',
 	write: true,
+	returns: RecordResponse,
 	fields: [
 		{
 			displayName:
@@ -104,21 +106,23 @@ export const upgrade: WriteOperation = {
 	// Times of the subscription record (partner API specification, §2).
 	timestamps: ['created', 'current_period_start', 'current_period_end'],
 	maxItemsField: 'options.maxUpgrades',
-	requestParts: (parameters) => {
+	readParts: (parameters) => {
 		const planId = parameters.text('planId');
 		const email = parameters.email('email');
 		const aiTokenId = parameters.optionalText('aiTokenId');
 		const preview = parameters.flag('preview');
 		const isRepeatAllowed = parameters.flag('options.allowRepeatedUpgrades');
-		// With `preview`, which may differ between items: an upgrade does not repeat a preview, which bought nothing.
-		const id = JSON.stringify([preview, normalizeEmail(email), planId]);
+		// With `preview`, which may differ between items: an upgrade does not repeat a preview, which bought nothing. Without the
+		// AI credits: with other credits, the same plan is most often a mistake, too.
+		const id = JSON.stringify([preview, normalizeEmail(email), planId.normalize('NFC')]);
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
+			beside: { email, billed: true },
 			purchase: { id, isRepeatAllowed },
 		};
 	},
-	whyUnconfirmed: (body, sent) => {
+	confirmationProblem: (body, sent) => {
 		const { data } = body as IDataObject;
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).

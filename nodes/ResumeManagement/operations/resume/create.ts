@@ -1,3 +1,4 @@
+import { RecordResponse } from '../../responses/record';
 import type { WriteOperation } from '../operation';
 import { bodyInputs, options, sendOnceKey, simplify, userId, lookupOptions } from '../fields';
 
@@ -8,7 +9,9 @@ export const create: WriteOperation = {
 	description: 'Create a resume for one user. Each call creates another resume.',
 	method: 'POST',
 	path: '/user/:userID/resume',
+	pathField: userId,
 	write: true,
+	returns: RecordResponse,
 	fields: [userId, ...bodyInputs, sendOnceKey, simplify, options(...lookupOptions)],
-	requestParts: (parameters) => ({ body: parameters.body() }),
+	readParts: (parameters) => ({ body: parameters.body() }),
 };

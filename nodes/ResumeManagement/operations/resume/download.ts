@@ -1,5 +1,6 @@
+import { FileResponse } from '../../responses/file';
 import type { ReadOperation } from '../operation';
-import { readOptions, resumePicker } from '../fields';
+import { readOptions, resume, resumePicker } from '../fields';
 
 export const download: ReadOperation = {
 	value: 'download',
@@ -8,7 +9,8 @@ export const download: ReadOperation = {
 	description: 'Download one resume as a file. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID/download',
-	returns: 'file',
+	pathField: resume,
+	returns: FileResponse,
 	fields: [
 		...resumePicker,
 		{

@@ -1,5 +1,6 @@
+import { RecordResponse } from '../../responses/record';
 import type { ReadOperation } from '../operation';
-import { fieldsToReturn, readOptions, resumePicker, simplify } from '../fields';
+import { fieldsToReturn, readOptions, resume, resumePicker, simplify } from '../fields';
 
 export const get: ReadOperation = {
 	value: 'get',
@@ -8,6 +9,7 @@ export const get: ReadOperation = {
 	description: 'Read one resume by ID. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID',
-	returns: 'record',
+	pathField: resume,
+	returns: RecordResponse,
 	fields: [...resumePicker, simplify, readOptions(fieldsToReturn)],
 };

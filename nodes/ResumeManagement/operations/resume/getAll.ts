@@ -1,3 +1,4 @@
+import { ListResponse } from '../../responses/list';
 import type { ReadOperation } from '../operation';
 import {
 	listOptions,
@@ -15,6 +16,7 @@ export const getAll: ReadOperation = {
 	description: 'Read many resumes of one user. Changes nothing.',
 	method: 'GET',
 	path: '/user/:userID/resumes',
-	returns: 'list',
+	pathField: userId,
+	returns: ListResponse,
 	fields: [userId, ...returnAllOrLimit, simplify, readOptions(...listOptions, ...lookupOptions)],
 };

@@ -1,5 +1,6 @@
+import { RecordResponse } from '../../responses/record';
 import type { ReadOperation } from '../operation';
-import { fieldsToReturn, readOptions, resumePicker, simplify } from '../fields';
+import { fieldsToReturn, readOptions, resume, resumePicker, simplify } from '../fields';
 
 export const getScore: ReadOperation = {
 	value: 'getScore',
@@ -8,6 +9,7 @@ export const getScore: ReadOperation = {
 	description: 'Read the score of one resume. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID/score',
-	returns: 'record',
+	pathField: resume,
+	returns: RecordResponse,
 	fields: [...resumePicker, simplify, readOptions(fieldsToReturn)],
 };

@@ -1,5 +1,6 @@
 import type { ReadOperation } from '../operation';
-import { fieldsToReturn, readOptions, simplify, userId, lookupOptions } from '../fields';
+import { RecordResponse } from '../../responses/record';
+import { fieldsToReturn, lookupOptions, readOptions, simplify, userId } from '../fields';
 
 export const get: ReadOperation = {
 	value: 'get',
@@ -8,6 +9,7 @@ export const get: ReadOperation = {
 	description: 'Read one user by ID or email. Changes nothing.',
 	method: 'GET',
 	path: '/user/:userID',
-	returns: 'record',
+	pathField: userId,
+	returns: RecordResponse,
 	fields: [userId, simplify, readOptions(fieldsToReturn, ...lookupOptions)],
 };

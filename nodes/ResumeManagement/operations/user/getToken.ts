@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { Failure } from '../../../shared/failure';
 import { isObject } from '../../../shared/json';
+import { RecordResponse } from '../../responses/record';
 import type { WriteOperation } from '../operation';
 import { bodyInputs, simplify } from '../fields';
 
@@ -13,6 +15,7 @@ export const getToken: WriteOperation = {
 	method: 'POST',
 	path: '/user/token',
 	write: true,
+	returns: RecordResponse,
 	fields: [
 		{
 			displayName: 'Email',
@@ -25,11 +28,13 @@ export const getToken: WriteOperation = {
 		...bodyInputs,
 		simplify,
 	],
-	requestParts: (parameters) => {
+	readParts: (parameters) => {
 		const email = parameters.email('email', { optional: true });
-		return { body: parameters.body(email ? { email } : {}) };
+		const body = parameters.body(email ? { email } : {});
+		if (Object.keys(body).length > 0) return { body };
+		throw new Failure('parameter.noUser', {}, { details: 'Nothing was sent for this item.' });
 	},
-	whyUnconfirmed: (body) => {
+	confirmationProblem: (body) => {
 		const { token, data } = body as IDataObject;
 		const found = token ?? (isObject(data) ? data.token : data);
 		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it has no token';

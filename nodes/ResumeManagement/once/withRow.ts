@@ -1,0 +1,40 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+/** n8n's helpers. The tools of version 2 of n8n's AI Agent lack those for deduplication. */
+type Helpers = Partial<IExecuteFunctions['helpers']>;
+
+/** n8n's context of a run. */
+export interface ClaimContext {
+	helpers: object;
+	getExecuteData(): { node: { id: string } };
+}
+
+/**
+ * Calls one of n8n's deduplication helpers for a database row of its own.
+ *
+ * n8n reads, changes and writes back one row for all that a node has processed, so two executions can both find a key new. Only
+ * the INSERT of a row decides. n8n names the row by the node's ID, which it reads before its first `await`
+ * (n8n/src/deduplication/deduplication-helper.ts). So the node has the row's name as its ID while the helper is called. If n8n
+ * read the ID later, all rows would be one: `Claims.checkRows` notices that by a row that is never written.
+ *
+ * n8n has no "insert if absent" for nodes, which would replace this file.
+ * @throws Error if n8n has no such helper
+ */
+export async function withRow<T>(
+	context: ClaimContext,
+	row: string,
+	ask: (helpers: Helpers) => Promise<T> | undefined,
+): Promise<T> {
+	const { node } = context.getExecuteData();
+	const { id } = node;
+	node.id = row;
+	let result: Promise<T> | undefined;
+	try {
+		// n8n's types offer them in some contexts only.
+		result = ask(context.helpers as Helpers);
+	} finally {
+		node.id = id;
+	}
+	if (!result) throw new Error('n8n has no such helper.');
+	return await result;
+}

@@ -1,0 +1,12 @@
+/*
+ * Names that the trigger tries, because the specification shows no payload (§6), in the form of `normalizeName`. Add a name only for a
+ * real event of the service: for all others, there are Event Name Path and Event ID Path.
+ */
+
+/** The name of an event. `type` comes last, because it often names the kind of message. */
+export const EVENT_NAMES = ['event', 'eventtype', 'eventname', 'type'];
+
+export const EVENT_IDS = ['eventid'];
+
+/** The ID of an event beside its name and `data`. Elsewhere, `id` may be the ID of a resume. */
+export const ENVELOPE_IDS = [...EVENT_IDS, 'id'];

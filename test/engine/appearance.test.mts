@@ -1,0 +1,242 @@
+import type { INodeParameters } from 'n8n-workflow';
+import { processedData } from '../support/deduplication.mts';
+import { callTool, type EngineRun } from '../support/engine.mts';
+import { bodyField, byEmail, byId, customSend } from '../support/parameters.mts';
+import { getToken, getUsers, upgrade, userGet } from '../support/parameters.mts';
+import { useRawService } from '../support/service.mts';
+
+/** A key, an ID and an address are what a person sees. What people's tools really send is named at each case. */
+
+let users: object[] = [];
+const { credential, run, requests, sent } = useRawService(({ path, body }) => {
+	if (path.startsWith('/v1/users')) return { status: 'success', data: users };
+	const { planId = '' } = JSON.parse(body || '{}') as { planId?: string };
+	return { status: 'success', token: 't', data: { id: 1, plan_id: planId, ...answer } };
+});
+
+let answer: object;
+
+beforeEach(() => {
+	processedData.clear();
+	answer = {};
+});
+
+const create = { resource: 'resume', operation: 'create' };
+const CONTINUES: Partial<EngineRun> = { node: { onError: 'continueErrorOutput' } };
+const withKey = (sendOnceKey: string, email = 'ann@x.example') =>
+	({ ...upgrade, email, sendOnceKey }) as INodeParameters;
+
+// prettier-ignore
+const INVISIBLE: Array<[where: string, character: string]> = [
+	['a zero width space of a web page', '\u200b'], ['a mark of a right-to-left form', '\u200e'],
+	['a word joiner', '\u2060'], ['a soft hyphen of a word processor', '\u00ad'],
+	['a joiner of an emoji keyboard', '\u200d'], ['an embedding of a contact list', '\u202a'],
+	['a byte order mark', '\ufeff'], ['a no-break space of a spreadsheet', '\u00a0'],
+	['a control character', '\u0007'], ['half of an emoji', '\ud83d'], ['a line separator', '\u2028'],
+	['a variation selector', '\ufe0f'], ['a combining grapheme joiner', '\u034f'],
+];
+
+test.each(INVISIBLE)('%s at the end of a key makes no second payment', async (_, character) => {
+	await run(withKey('pay_1'));
+	const { items } = await run(withKey(`pay_1${character}`));
+	expect(items).toMatchObject([{ alreadySent: true }]);
+	expect(requests).toHaveLength(1);
+});
+
+test.each(INVISIBLE)('%s within a key, an ID or an email is named', async (_, character) => {
+	const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+	const text = `ab${character}c`;
+	const cases: Array<[field: string, before: string, INodeParameters]> = [
+		['Send Once Key', 'ab', withKey(text)],
+		['Email', 'ab', withKey('k', `${text}@x.example`)],
+		['Plan ID', 'ab', { ...upgrade, planId: text }],
+		['AI Token ID', 'ab', { ...upgrade, aiTokenId: text }],
+		['User', 'ab', userGet(text)],
+		['Path', '/ab', { ...customSend, path: `/${text}` }],
+	];
+	for (const [field, before, parameters] of cases) {
+		const { error } = await run(parameters);
+		expect(error?.message).toBe(
+			`'${field}' has an invisible character (${code}) after '${before}' [item 0]`,
+		);
+	}
+	expect(requests).toEqual([]);
+});
+
+test('the same accents, composed by Windows and decomposed by macOS, are one key and one upgrade', async () => {
+	const [composed, decomposed] = ['zahlung-\u00fc', 'zahlung-u\u0308'];
+	await run(withKey(composed));
+	expect((await run(withKey(decomposed))).items).toMatchObject([{ alreadySent: true }]);
+	const items = [composed, decomposed].map((name) => ({ email: `${name}@x.example` }));
+	const parameters = { ...upgrade, email: '={{ $json.email }}' };
+	const { failures } = await run(parameters, { items, ...CONTINUES });
+	expect(failures).toMatchObject([{ id: 'write.repeated' }]);
+	expect(requests).toHaveLength(2);
+});
+
+test('a payment that comes again with other letters in its email is a success', async () => {
+	await run(withKey('pay_1', 'Ann@X.example'));
+	const { items } = await run(withKey('pay_1', 'ann@x.example'));
+	expect(items).toMatchObject([{ alreadySent: true }]);
+	expect(requests.map(({ body }) => (JSON.parse(body) as { email: string }).email)).toEqual([
+		'Ann@X.example',
+	]);
+});
+
+test.each([
+	['mailto:a@b.example', 'Remove "mailto:"'],
+	['<a@b.example>', 'the brackets < and >'],
+	['Ann <a@b.example>', 'the brackets < and >'],
+	['"a@b.example"', 'the quotation marks'],
+	['“a@b.example”', 'the quotation marks'],
+	['a@b.example,', 'the comma'],
+	['a@b.example;', 'semicolon'],
+	['a@b.example;c@d.example', 'semicolon'],
+	['a@b..example', 'the extra dot'],
+	['.a@b.example', 'the extra dot'],
+	['a.@b.example', 'the extra dot'],
+	['["a@b.example"]', 'the brackets'],
+	['(a@b.example)', 'the brackets'],
+	["'a@b.example'", 'no part of the domain'],
+	['**a@b.example**', 'no part of the domain'],
+	['a@b.example!', 'no part of the domain'],
+	['a@b.example%20', 'no part of the domain'],
+	['•a@b.example', 'before the address'],
+])('the address %j of a mail program is not billed', async (email, advice) => {
+	for (const parameters of [
+		{ ...upgrade, email },
+		{ ...create, userId: byEmail(email) },
+	]) {
+		const { error } = await run(parameters);
+		expect(error?.message).toMatch(/^'(Email|User)' is more than an email address/);
+		expect(error?.description).toContain(advice);
+	}
+	expect(requests).toEqual([]);
+});
+
+// prettier-ignore
+const VALID = ['a+b@c.example', "o'brien@c.example", 'müller@bücher.example', '用户@例子.example', 'a_b-c.d@e-f.example', 'a@localhost'];
+test.each(VALID)('the address %s is sent as it is', async (email) => {
+	const { items } = await run({ ...upgrade, email });
+	expect(items).toMatchObject([{ email, billed: true }]);
+});
+
+describe('as a tool', () => {
+	const call = async (parameters: INodeParameters) => {
+		const [result] = await callTool({ parameters, credential: credential() });
+		return JSON.parse(String(result!.result)) as object[];
+	};
+
+	test.each(['null', 'None', 'undefined', 'N/A', ' NULL ', 'null\u200b'])(
+		'the word %j of a model is no ID',
+		async (word) => {
+			const [item] = await call({ ...upgrade, aiTokenId: word });
+			expect(item).toMatchObject({ plan_id: upgrade.planId });
+			expect(JSON.parse(requests[0]!.body)).not.toHaveProperty('aiTokenId');
+			for (const [field, parameters] of [
+				['User', userGet(word)],
+				['Plan ID', { ...upgrade, planId: word }],
+				['Send Once Key', withKey(word)],
+			] as const) {
+				const message = `'${field}' is empty`;
+				expect(await call(parameters)).toMatchObject([{ error: { message } }]);
+			}
+			expect(requests).toHaveLength(1);
+		},
+	);
+
+	test('an empty list says so', async () => {
+		users = [];
+		const [item] = await call(getUsers);
+		expect(item).toEqual({ message: expect.stringContaining('an empty list') as string });
+	});
+});
+
+test('outside of tools, such a word is an ID like another', async () => {
+	await run(userGet('null'));
+	expect(sent()).toEqual(['GET /v1/user/null']);
+});
+
+test.each(['undefined', 'null', 'NaN', '[object Object]'])(
+	'the key %j of an absent value is refused',
+	async (key) => {
+		const { error } = await run(withKey(key));
+		expect(error?.message).toBe("'Send Once Key' is empty [item 0]");
+		expect(requests).toEqual([]);
+	},
+);
+
+test('what the service says of billing does not replace what the node knows', async () => {
+	answer = { billed: false, preview: true, email: 'other@x.example' };
+	const { items } = await run({ ...upgrade, email: 'a@x.example' });
+	expect(items).toMatchObject([{ billed: true, email: 'a@x.example' }]);
+});
+
+describe('values', () => {
+	const list = (limit: unknown) => ({ ...getUsers, returnAll: false, limit: limit as number });
+
+	test.each([0, -1, '={{ 0 }}', 0.5])('Limit %j is an error', async (limit) => {
+		const { error } = await run(list(limit));
+		expect(error?.message).toBe("'Limit' must be at least 1 [item 0]");
+		expect(requests).toEqual([]);
+	});
+
+	test('null in Body Fields stays null', async () => {
+		await run({ ...create, userId: byId('1'), ...bodyField('a', '={{ null }}') });
+		expect(JSON.parse(requests[0]!.body)).toEqual({ a: null });
+	});
+
+	const query = (name: string, value: string) => ({
+		...userGet('1'),
+		options: { queryParameters: { parameter: [{ name, value }] } },
+	});
+
+	test.each(['={{ new Date(0) }}', '={{ DateTime.fromMillis(0).toUTC() }}'])(
+		'%s in a query is sent as ISO 8601',
+		async (value) => {
+			await run(query('since', value));
+			expect(decodeURIComponent(sent()[0]!)).toBe('GET /v1/user/1?since=1970-01-01T00:00:00.000Z');
+		},
+	);
+
+	test.each(['constructor', 'prototype', '__proto__'])(
+		'%s, which n8n would drop from a query, is an error',
+		async (name) => {
+			const { error } = await run(query(name, '1'));
+			expect(error?.message).toBe(`'Query Parameters' has an entry named '${name}' [item 0]`);
+			expect(requests).toEqual([]);
+		},
+	);
+
+	const json = (jsonBody: string) => ({ ...getToken, email: '', specifyBody: 'json', jsonBody });
+
+	test('JSON Body may begin with a byte order mark, as a file of Windows does', async () => {
+		await run(json('\ufeff{"a": 1}'));
+		expect(requests[0]!.body).toBe('{"a":1}');
+	});
+
+	test('JSON Body that a quotation mark of an expression breaks says where', async () => {
+		const { error } = await run(json('={"title": "{{ \'12" pipe\' }}"}'));
+		expect(error?.message).toBe(`'JSON Body' is not valid JSON after '{"title": "12" ' [item 0]`);
+		expect(error?.description).toContain('JSON.stringify()');
+		expect(requests).toEqual([]);
+	});
+
+	test.each([getToken, { ...getToken, operation: 'connect' }])(
+		'a token for nobody is not asked for',
+		async (parameters) => {
+			const { error } = await run({ ...parameters, email: '' });
+			expect(error?.message).toBe('No user is named [item 0]');
+			expect(requests).toEqual([]);
+		},
+	);
+});
+
+test('a hint warns of Always Output Data beside an error output', async () => {
+	const node = { onError: 'continueErrorOutput', alwaysOutputData: true } as const;
+	expect((await run(userGet('1'), { node })).hints).toEqual([
+		expect.stringContaining('Always Output Data is on'),
+	]);
+	const alone = { onError: 'continueErrorOutput' } as const;
+	expect((await run(userGet('1'), { node: alone })).hints).toEqual([]);
+});

@@ -1,0 +1,196 @@
+import { gzipSync } from 'node:zlib';
+import { processedData } from '../support/deduplication.mts';
+import { byEmail, download as fixed, upgrade, userGet } from '../support/parameters.mts';
+import { http, json } from '../support/rawServer.mts';
+import { useRawService } from '../support/service.mts';
+
+/** What a response says of itself, and what it is: character sets, types, encodings and names of real servers. */
+
+let response: string | Buffer;
+let users: string | Buffer = '';
+let hosted: string | Buffer;
+const service = useRawService(({ path }, socket) => {
+	socket.end(path.endsWith('/users') ? users : response);
+});
+const fileHost = useRawService((_, socket) => void socket.end(hosted));
+const { run, requests, sent } = service;
+
+type Headers = Record<string, string>;
+const ok = (headers: Headers, body: string | Buffer, status = 200) => {
+	const bytes = Buffer.from(body as string);
+	const head = http(status, { 'Content-Length': `${bytes.length}`, ...headers });
+	return Buffer.concat([Buffer.from(head, 'latin1'), bytes]);
+};
+const typed = (type: string) => ({ 'Content-Type': type });
+
+const MUELLER = JSON.stringify({ status: 'success', data: { id: 'müller', name: 'Müller' } });
+const WRONG = ['iso-8859-1', 'us-ascii', 'windows-1252', 'utf8mb4', 'binary', 'none', '"UTF8"'];
+
+test.each(WRONG)('UTF-8 that is labelled %s keeps its letters', async (charset) => {
+	response = ok(typed(`application/json; charset=${charset}`), MUELLER);
+	expect((await run(userGet('1'))).items).toMatchObject([{ name: 'Müller' }]);
+});
+
+test.each(WRONG)('By Email finds the right ID in a list labelled %s', async (charset) => {
+	const list = { status: 'success', data: [{ id: 'müller', email: 'm@x.example' }] };
+	users = ok(typed(`application/json; charset=${charset}`), JSON.stringify(list));
+	response = json({ status: 'success', data: {} });
+	await run({ resource: 'resume', operation: 'create', userId: byEmail('m@x.example') });
+	expect(sent()).toContain('POST /v1/user/m%C3%BCller/resume');
+});
+
+test.each([
+	['iso-8859-1', Buffer.from(MUELLER, 'latin1')],
+	['utf-16le', Buffer.from(MUELLER, 'utf16le')],
+	['klingon', Buffer.from(MUELLER, 'latin1')],
+])('bytes that are no UTF-8 are read as %s, or as Latin-1', async (charset, body) => {
+	response = ok(typed(`application/json; charset=${charset}`), body);
+	expect((await run(userGet('1'))).items).toMatchObject([{ name: 'Müller' }]);
+});
+
+test.each(WRONG)(
+	'the label %s costs neither a confirmation nor the code of a refusal',
+	async (set) => {
+		const type = typed(`application/json; charset=${set}`);
+		response = ok(type, JSON.stringify({ status: 'success', data: { plan_id: upgrade.planId } }));
+		expect((await run(upgrade)).items).toMatchObject([{ plan_id: upgrade.planId }]);
+		response = ok(type, JSON.stringify({ status: 'error', errorCode: 'plan-upgrade-2' }), 401);
+		expect((await run(upgrade)).error?.message).toContain('plan-upgrade-2');
+	},
+);
+
+const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;
+const BASE64 = btoa(FILE);
+const PDF = typed('application/pdf');
+const download = async () => {
+	const { error, outputs } = await run({ ...fixed, options: { retries: 0 } });
+	const file = outputs[0]?.[0]?.binary?.data;
+	return {
+		message: error?.message,
+		text: file && Buffer.from(file.data, 'base64').toString(),
+		fileName: file?.fileName,
+	};
+};
+const link = () => fileHost.credential().baseUrl.replace('/v1', '/cv');
+
+test.each([
+	['plain base64', BASE64],
+	['base64 in lines', BASE64.replace(/.{76}/g, '$&\r\n')],
+	['base64 in quotation marks', JSON.stringify(BASE64)],
+	['a data URL', `data:application/pdf;base64,${BASE64}`],
+	['a PDF behind a line of a web server', `\r\n${FILE}`],
+])('%s under application/pdf is stored as the PDF that it is', async (name, body) => {
+	response = ok(PDF, body);
+	const expected = name.includes('behind') ? body : FILE;
+	expect((await download()).text).toBe(expected);
+	hosted = response;
+	response = http(302, { Location: link() });
+	expect((await download()).text).toBe(expected);
+});
+
+test.each([
+	'The resume is being rendered',
+	'{"status":"pending"}',
+	'<html>Sign in</html>',
+	btoa('x'.repeat(300)),
+])('%s under application/pdf is no file, directly and behind a redirect', async (body) => {
+	const attached: Headers = { 'Content-Disposition': 'attachment; filename=cv.pdf' };
+	for (const disposition of [{}, attached]) {
+		response = ok({ ...PDF, ...disposition }, body);
+		expect((await download()).message).toMatch(/^(Text was received|The response)/);
+		hosted = response;
+		response = http(302, { Location: link() });
+		expect((await download()).message).toBe(
+			"Text was received from the file's host in place of a file",
+		);
+	}
+});
+
+test.each(['aws-chunked', 'none', 'utf-8'])(
+	'a PDF that is labelled %s, as files of S3, is stored',
+	async (encoding) => {
+		response = ok({ ...PDF, 'Content-Encoding': encoding }, FILE);
+		expect((await download()).text).toBe(FILE);
+	},
+);
+
+test.each(['gzip, gzip', 'lz4'])(
+	'a file that is still packed by %s is an error',
+	async (encoding) => {
+		response = ok({ ...PDF, 'Content-Encoding': encoding }, gzipSync(FILE));
+		expect((await download()).message).toBe(`The file arrived compressed (${encoding})`);
+	},
+);
+
+const DENIED = { status: 'error', errorCode: 'plan-upgrade-3' };
+test.each(['gzip', 'br', 'zstd', 'deflate'])(
+	'a plain 401 or 404 that is labelled %s keeps its status',
+	async (encoding) => {
+		const headers = { 'Content-Encoding': encoding };
+		response = ok(headers, '<html>Not found</html>', 404);
+		const read = await run({ ...userGet('1'), options: { retries: 0 } });
+		expect(read.error?.message).toBe('The service has nothing at this address (HTTP 404)');
+		response = ok(headers, JSON.stringify(DENIED), 401);
+		const node = { onError: 'continueErrorOutput' } as const;
+		const { failures } = await run(upgrade, { node });
+		// Its body breaks off for n8n, so that nobody knows what it said.
+		expect(failures).toMatchObject([{ httpStatus: 401, outcome: 'unknown' }]);
+	},
+);
+
+test('UTF-8 in a Location is requested as its letters', async () => {
+	hosted = ok(PDF, FILE);
+	const location = Buffer.from(`${link()}/Müller`).toString('latin1');
+	response = Buffer.from(http(302, { Location: location }), 'latin1');
+	expect((await download()).text).toBe(FILE);
+	expect(fileHost.requests[0]!.path).toBe('/cv/M%C3%BCller');
+});
+
+test.each([
+	["attachment; filename*=ISO-8859-1''R%E9sum%E9.pdf", 'Résumé.pdf'],
+	['filename="cv.pdf"', 'cv.pdf'],
+	['attachment, filename="cv.pdf"', 'cv.pdf'],
+	['attachment; filename="=?UTF-8?B?UsOpc3Vtw6kucGRm?="', 'Résumé.pdf'],
+	['attachment; filename="=?iso-8859-1?Q?R=E9sum=E9_1.pdf?="', 'Résumé 1.pdf'],
+	['attachment; filename="=?UTF-8?Q?R=C3=A9?= =?UTF-8?Q?sum=C3=A9.pdf?="', 'Résumé.pdf'],
+	["attachment; filename*=UTF-8''100%.pdf", '100%.pdf'],
+	['inline', 'resume.pdf'],
+])('the file name of %s is %s', async (disposition, name) => {
+	response = ok({ ...PDF, 'Content-Disposition': disposition }, FILE);
+	expect((await download()).fileName).toBe(name);
+});
+
+test('JSON nested 20,000 deep is an error that says so', async () => {
+	response = ok({}, `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);
+	expect((await run(userGet('1'))).error?.message).toBe('The response is nested too deeply');
+});
+
+describe('a claim whose answer is lost', () => {
+	const keyed = { ...upgrade, sendOnceKey: 'pay_1' };
+	const confirmed = json({ status: 'success', data: { plan_id: upgrade.planId } });
+	beforeEach(() => {
+		processedData.clear();
+		response = confirmed;
+	});
+
+	test('is taken as its own once the database is back', async () => {
+		processedData.loseAnswer(3);
+		expect((await run(keyed)).items).toMatchObject([{ plan_id: upgrade.planId }]);
+		expect((await run(keyed)).items).toMatchObject([{ alreadySent: true }]);
+		expect(requests).toHaveLength(1);
+	});
+
+	test('may be used up if the database stays away', async () => {
+		processedData.loseAnswer(Infinity);
+		const { failures } = await run(keyed, { node: { onError: 'continueErrorOutput' } });
+		expect(failures).toMatchObject([{ id: 'key.maybeUsed', outcome: 'refused' }]);
+		expect(requests).toEqual([]);
+	}, 20_000);
+
+	test('of another execution is never taken', async () => {
+		await Promise.all([run(keyed), run(keyed)]);
+		processedData.loseAnswer(1);
+		await run(keyed);
+		expect(requests).toHaveLength(1);
+	}, 20_000);
+});
