@@ -18,9 +18,9 @@ import { connectExamples, prepareWorkspace } from '../../host/workspace.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.mts';
 import { TestApi } from '../support/testApi.mts';
-import { environment, tested, webhookSecret, type SharedN8n } from './sharedN8n.mts';
+import { environment, tested, testedHost, webhookSecret, type SharedN8n } from './sharedN8n.mts';
 
-export { tested } from './sharedN8n.mts';
+export { tested, testedHost } from './sharedN8n.mts';
 
 // The machine may have other work.
 jest.setTimeout(120_000);
@@ -82,7 +82,7 @@ export function useInstance(): void {
 export async function startInstance(env: Record<string, string> = {}, users?: number) {
 	const folder = await mkdtemp(join(tmpdir(), 'resume-management-host-'));
 	const userFolder = join(folder, 'n8n');
-	const host = await installHost(tested, reportTo(process.stderr));
+	const host = await installHost(testedHost, reportTo(process.stderr));
 	await cp(shared().template, userFolder, { recursive: true });
 	const options = { host, userFolder, env: { ...environment, ...headless, ...env } };
 	const n8n = await startN8n(options);

@@ -12,7 +12,7 @@ import { owner } from '../../host/workspace.mts';
 import manifest from '../../package.json' with { type: 'json' };
 import { TestApi } from '../support/testApi.mts';
 import { testTls } from '../support/tls.mts';
-import { actionType, startMilliseconds, tested, triggerType } from './instance.mts';
+import { actionType, startMilliseconds, testedHost, triggerType } from './instance.mts';
 
 /** The only registry that n8n installs from without a licence (getNpmRegistry in its community-packages.service.ts). */
 const registryHost = 'registry.npmjs.org';
@@ -51,7 +51,7 @@ it('is installed from the registry by n8n, which then offers its nodes', async (
 	// For the npm that n8n 1 runs without its environment.
 	await writeFile(join(nodes, '.npmrc'), `https-proxy=${url}\nstrict-ssl=false\n`);
 	const env = { HTTPS_PROXY: url, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-	const n8n = await startN8n({ host: await installHost(tested), userFolder: folder, env });
+	const n8n = await startN8n({ host: await installHost(testedHost), userFolder: folder, env });
 	try {
 		const api = new TestApi(n8n.url);
 		await api.signIn(owner);

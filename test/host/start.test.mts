@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -50,9 +50,11 @@ afterAll(async () => {
 	await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-function start(options: string[] = [], env: Record<string, string> = {}) {
+/** @param before another command, which runs the start */
+function start(options: string[] = [], env: Record<string, string> = {}, before: string[] = []) {
 	const ports = ['--port', String(port), '--sandbox-port', String(sandboxPort)];
-	const child = spawn(process.execPath, ['host/start.mts', ...ports, ...options], {
+	const [command, ...args] = [...before, process.execPath, 'host/start.mts', ...ports, ...options];
+	const child = spawn(command!, args, {
 		cwd: checkout,
 		env: { ...process.env, XDG_DATA_HOME: folder, ...env },
 		stdio: ['ignore', 'pipe', 'pipe'],
@@ -100,7 +102,7 @@ test('npm start prints addresses and login, and Ctrl-C stops everything', async 
 	expect(await first.exit).toBe(0);
 	expect(first.text()).not.toMatch(/^\s+at /m);
 	expect([await isOpen(port), await isOpen(sandboxPort)]).toEqual([false, false]);
-}, 120_000);
+}, 300_000);
 
 test('a second start keeps the data, npm run dev loads changes, and n8n ends with its launcher', async () => {
 	const second = start(['--watch']);
@@ -110,16 +112,24 @@ test('a second start keeps the data, npm run dev loads changes, and n8n ends wit
 	const workflows = await api.listWorkflows();
 	const examples = (await readExamples()).map(({ definition }) => definition.name);
 	expect(workflows.map(({ name }) => name).sort()).toEqual(examples.sort());
-	expect(await api.listCredentials()).toHaveLength(3);
+	expect(await api.listCredentials()).toHaveLength(4);
 
 	// The example that waits for events is active, and registered once, although the port has changed.
 	const waiting = workflows.filter(({ active }) => active);
 	expect(waiting).toMatchObject([{ name: 'Score a resume when a section is saved' }]);
-	const webhooks = await axios.get<string>(`http://127.0.0.1:${sandboxPort}/console/webhooks`);
-	const addresses = webhooks.data.matchAll(/<strong>(http[^<]*)/g);
+	const readPage = async (name: string) =>
+		(await axios.get<string>(`http://127.0.0.1:${sandboxPort}/${name}`)).data;
+	const addresses = (await readPage('webhooks')).matchAll(
+		/is saved<\/strong>[^<]*<br>(http[^<]*)/g,
+	);
 	expect(Array.from(addresses, ([, address]) => address)).toEqual([
 		expect.stringMatching(`^http://127.0.0.1:${port}/webhook/[0-9a-f-]{36}/webhook$`),
 	]);
+
+	// So has the port for emails, which the credential follows.
+	const mailing = workflows.find(({ name }) => name === 'Tell of failed executions')!;
+	await api.waitForExecution(await api.runWorkflow(mailing.id, 'Execution failed'));
+	expect(await readPage('emails')).toContain('<h2>Failed: ');
 
 	const third = start(['--watch']);
 	expect(await third.exit).toBe(1);
@@ -153,6 +163,39 @@ test.each([
 	program.close();
 });
 
+test.each(['XDG_CACHE_HOME', 'XDG_DATA_HOME'])(
+	'if %s is a file, one line says so',
+	async (name) => {
+		const file = join(folder, 'file');
+		await writeFile(file, '');
+		const { exit, text } = start([], { XDG_DATA_HOME: join(folder, 'other'), [name]: file });
+		expect(await exit).toBe(1);
+		expect(text().trim()).toMatch(
+			/^A folder may not be written, or its path leads .*ENOTDIR.*'\)$/,
+		);
+	},
+);
+
+const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
+
+(canMount ? test : test.skip)(
+	'on a disk without room, one line says how much n8n needs',
+	async () => {
+		const disk = join(folder, 'disk');
+		await mkdir(disk);
+		const mounted = 'mount -t tmpfs -o size=1m none "$XDG_CACHE_HOME" && exec "$0" "$@"';
+		const { exit, text } = start(
+			[],
+			{ XDG_CACHE_HOME: disk, XDG_DATA_HOME: join(folder, 'other') },
+			['unshare', '-rm', 'sh', '-c', mounted],
+		);
+		expect(await exit).toBe(1);
+		expect(text().trim()).toMatch(
+			/^n8n needs \d\.\d GB of disk space in .*, and 0\.0 GB are free: .*$/,
+		);
+	},
+);
+
 test('without a network, the installation of n8n fails with a sentence, and leaves nothing unfinished', async () => {
 	const cache = join(folder, 'cache');
 	const { exit, text } = start([], {
@@ -163,4 +206,4 @@ test('without a network, the installation of n8n fails with a sentence, and leav
 	expect(await exit).toBe(1);
 	expect(text()).toContain("The npm registry can't be reached: check the network connection");
 	expect(await readdir(join(cache, packageName))).toEqual(['n8n-2.lock']);
-}, 120_000);
+}, 300_000);

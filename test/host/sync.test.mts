@@ -193,6 +193,33 @@ describe.each(syncs)('%s', (which) => {
 		await expectRepair(which);
 	});
 
+	it('saves a title that PostgreSQL refuses with another character', async () => {
+		const setTitle = (title: string) =>
+			instance.query("UPDATE resumes SET title = ? WHERE id = 'resume-004'", title);
+		const titles = async () => (await rows()).map(({ title }) => String(title));
+		const { title } = (await rows()).find(({ resumeId }) => resumeId === 'resume-004')!;
+		setTitle(`CV\u0000 ${which}`);
+		expect(reportOf(await sync(which))).toBe('');
+		expect(await titles()).toContain(`CV\ufffd ${which}`);
+		setTitle(String(title));
+		await expectRepair(which);
+	});
+
+	it('deletes nothing and fails if its last Code node can not run', async () => {
+		const id = exampleId(which);
+		const { nodes } = await instance.api.readWorkflow(id);
+		const all = await resumeIds();
+		// n8n passes the input on if a task ends without a result and On Error is set.
+		const passesOn = { type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} };
+		const changed = nodes.map((node) =>
+			node.name === 'Sum up the night' ? { ...node, ...passesOn, onError: undefined } : node,
+		);
+		await instance.api.updateWorkflow(id, { nodes: changed });
+		expect(reportOf(await sync(which))).toContain('Sum up the night failed');
+		await instance.api.updateWorkflow(id, { nodes });
+		expect(await resumeIds()).toEqual(all);
+	});
+
 	it('saves or reports a resume of 15 MB', async () => {
 		const sql = "UPDATE sections SET content = ? WHERE resume_id = 'resume-004' AND position = 0";
 		const hash = async () => (await rows()).find(({ resumeId }) => resumeId === 'resume-004')!.hash;

@@ -1,0 +1,197 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IDataObject, INode } from 'n8n-workflow';
+import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import {
+	activate,
+	change,
+	deliver,
+	instance,
+	submitForm,
+	submitPage,
+	useUpgrades,
+	waitingPage,
+} from './upgrades.mts';
+
+/** The example that settles open upgrades in a real n8n, through the pages of its form. */
+
+useUpgrades();
+
+const file = 'settle-open-upgrades';
+
+const { pro, basic, failingPayment } = SANDBOX_PLANS;
+
+const again = 'Send again with a new key (bills)';
+const late = 'Somebody decided before you, and your decision changed nothing.';
+
+let used = 0;
+const newEmail = () => instance.emails[50 + used++]!;
+
+/** Saves an open row, as the examples do. */
+async function addRow(row: IDataObject): Promise<void> {
+	const texts = { source: 'file', planId: pro, aiTokenId: '', outcome: 'unknown', sentAgain: 0 };
+	await instance.insertRow('Upgrade outcomes', { ...texts, detail: 'The reason.', ...row });
+}
+
+/** Returns the outcomes of these upgrades, and how often they were sent again. */
+async function outcomes(ids: string[]): Promise<string[]> {
+	const rows = await instance.readTable('Upgrade outcomes');
+	return ids.map((id) => {
+		const { outcome, sentAgain } = rows.find(({ upgradeId }) => upgradeId === id)!;
+		return `${String(outcome)} ${String(sentAgain)}`;
+	});
+}
+
+/** Opens the form, and returns its page, and a function that submits a choice for each upgrade and returns how it ended. */
+async function open(person: string) {
+	const { url, id, page } = await submitForm(file, person);
+	return {
+		page,
+		decide: async (choices: Record<string, string>) => {
+			const form = new FormData();
+			for (const [upgradeId, choice] of Object.entries(choices)) {
+				const label = RegExp(`${upgradeId}: [^]*?for='(field-\\d+)'>Decision`).exec(page);
+				form.set(label![1]!, choice);
+			}
+			await submitPage(url, form);
+			for (;;) {
+				const { page: last } = await waitingPage(url);
+				if (!last.includes(' still open<')) continue;
+				await submitPage(url);
+				const { status, data } = await instance.api.waitForExecution(id);
+				return { page: last, status, message: data.resultData.error?.message };
+			}
+		},
+	};
+}
+
+/** Changes the minutes that a row is not listed after its last change. */
+const setMinutes = async (from: number, to: number) =>
+	await change(
+		file,
+		(node) => JSON.parse(JSON.stringify(node).replace(`minus(${from},`, `minus(${to},`)) as INode,
+	);
+
+it('lists an upgrade ten minutes after its last change', async () => {
+	await activate(file);
+	await addRow({ upgradeId: 'young', email: newEmail() });
+	const { page } = await submitForm(file, 'Eva');
+	expect(page).toContain('Nothing to settle now');
+	expect(page).toContain('listed ten minutes after its last change');
+	await setMinutes(10, -5);
+	expect((await submitForm(file, 'Eva')).page).toContain('file young: ');
+	await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'young');
+});
+
+it('does what a person decides, once, and leaves the rest open', async () => {
+	const { billed, sandbox } = instance;
+	const ids = ['row_0', 'row_1', 'row_2', 'row_3', 'row_4'];
+	const emails = ids.map(newEmail);
+	const bodies = ids.map((id, index) => ({
+		id,
+		email: emails[index],
+		planId: pro,
+		status: 'paid',
+	}));
+	sandbox.faults.add({ path: '/plan/upgrade', drop: 'before', times: 3 });
+	for (const body of bodies.slice(0, 3)) {
+		expect((await deliver(body)).data.outcome).toBe('unknown');
+	}
+	expect((await deliver({ ...bodies[3], planId: failingPayment })).data.outcome).toBe('held');
+	await addRow({ upgradeId: ids[4], email: emails[4], outcome: 'held', planId: failingPayment });
+	expect(await outcomes(ids)).toEqual([
+		...['unknown 0', 'unknown 0', 'unknown 0'],
+		...['held 0', 'held 0'],
+	]);
+
+	const [eva, ann] = [await open('Eva'), await open('Ann')];
+	expect(eva.page).toMatch(/Plan now: plan_\w+, period since .* 20\d\d|record names no plan/);
+	expect(eva.page).toMatch(/>Saved \w+, [\w: ]+: (unknown|held)\.<.+ your account manager/s);
+	expect(eva.page).not.toMatch(/<p>[^<]+\.\.</);
+	sandbox.faults.add({ path: '/plan/upgrade', delayMs: 3_000, times: 1 });
+	const deciding = eva.decide({
+		row_0: 'It was done',
+		row_1: again,
+		row_2: 'Drop it',
+		row_3: again,
+		row_4: 'Leave it open',
+	});
+	while ((await outcomes(['row_1']))[0] !== 'unknown 1') await sleep(50);
+	// A row does not change before it is its turn: another person might send it meanwhile, with the next key.
+	expect(await outcomes(['row_3'])).toEqual(['held 0']);
+	const decided = await deciding;
+	for (const text of [
+		`payment row_0, ${emails[0]}, ${pro}: upgraded. Eva says that it was done.`,
+		`payment row_1, ${emails[1]}, ${pro}: upgraded. Eva sent it again with a new key. Billed.`,
+		`payment row_2, ${emails[2]}, ${pro}: dropped. Eva dropped it.`,
+		`file row_4, ${emails[4]}, ${failingPayment}: held. You left it open.`,
+		'3 settled, 2 still open',
+	])
+		expect(decided.page).toContain(text);
+	expect(decided).toMatchObject({
+		status: 'error',
+		message: expect.stringMatching(
+			/^payment row_3, \S+ \S+ – held\. Eva sent it again with a new key\. This try is not billed\. The service .* account manager .* Settle open upgrades lists it again in ten minutes\./,
+		) as unknown,
+	});
+
+	// Ann's form is older than Eva's decisions.
+	const older = await ann.decide({ row_0: again, row_1: again, row_2: again, row_3: again });
+	expect(older).toMatchObject({ status: 'success' });
+	expect(older.page).toContain(`: dropped. ${late} Eva dropped it.`);
+	const after = ['upgraded 0', 'upgraded 1', 'dropped 0', 'held 1', 'held 0'];
+	expect(await outcomes(ids)).toEqual(after);
+	expect(emails.map(billed)).toEqual([0, 1, 0, 0, 0]);
+	for (const [index, outcome] of [
+		[0, 'upgraded'],
+		[2, 'dropped'],
+	] as const) {
+		expect((await deliver(bodies[index]!)).data).toMatchObject({ outcome, repeated: true });
+	}
+	expect(emails.map(billed)).toEqual([0, 1, 0, 0, 0]);
+
+	sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
+	const both = [await open('Eva'), await open('Ann')];
+	const results = await Promise.all(both.map(async ({ decide }) => decide({ row_3: again })));
+	expect(results.map(({ status }) => status).sort()).toEqual(['error', 'success']);
+	expect(results.find(({ status }) => status === 'success')!.page).toContain(late);
+	expect(await outcomes(['row_3'])).toEqual(['unknown 2']);
+	const last = await open('Eva');
+	expect(last.page).toMatch(
+		/>First saved [^<]+\. Last saved [^<]+: unknown\.<.*<p>(Eva|Ann) sent it again .* This try may be billed\. /,
+	);
+	const left = await last.decide({});
+	expect(left.page).toMatch(/payment row_3, \S+ \S+: unknown\. You left it open\.[\s<]/);
+	expect(left.status).toBe('success');
+	for (const id of ids) await instance.deleteRows('Upgrade outcomes', 'upgradeId', id);
+});
+
+it('shows the last confirmed upgrade of the same email, as the node compares emails', async () => {
+	const email = newEmail();
+	await addRow({ upgradeId: 'open_a', email: `\u200b${email.toUpperCase()} ` });
+	await addRow({ upgradeId: 'done_a', email, outcome: 'upgraded', planId: basic });
+	// The search finds it too.
+	await addRow({ upgradeId: 'done_b', email: `x${email}`, outcome: 'upgraded' });
+	const { page } = await open('Eva');
+	expect(page).toMatch(RegExp(`Upgraded [^<]+: file done_a: ${email}, ${basic}<`));
+	expect(page).not.toContain('done_b');
+	for (const id of ['open_a', 'done_a', 'done_b'])
+		await instance.deleteRows('Upgrade outcomes', 'upgradeId', id);
+});
+
+it('lets a person decide where the user could not be read, and survives odd rows', async () => {
+	await addRow({ upgradeId: 'odd', email: newEmail(), detail: '<b>{{ $json }}</b>' });
+	await addRow({ upgradeId: 'gone', email: newEmail() });
+	instance.sandbox.faults.add({ path: '/users', response: { status: 400 } });
+	const { page, decide } = await open('Ev\0a <i>');
+	expect(page).toContain('Plan now: not known. The list of users could not be read: The');
+	expect(page).toMatch(/<p> +b +\$json +\/b +<\/p>/);
+	await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'gone');
+	const decided = await decide({ odd: 'Drop it', gone: again });
+	expect(decided).toMatchObject({ status: 'success' });
+	expect(decided.page).toContain('file gone: somebody deleted the row.');
+	const [row] = (await instance.readTable('Upgrade outcomes')).filter(
+		({ upgradeId }) => upgradeId === 'odd',
+	);
+	expect(row).toMatchObject({ outcome: 'dropped' });
+	expect(String(row!.detail)).toContain('Ev\ufffda');
+});

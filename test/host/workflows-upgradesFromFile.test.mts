@@ -1,0 +1,204 @@
+import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
+import { fillIn, http } from './examples.mts';
+import { addExamples, joinInstance, outputOf, success } from './instance.mts';
+import type { Examples, SharedInstance } from './instance.mts';
+import { toCsv, uploads, wrongRows } from './uploads.mts';
+
+/** workflows/upgrades-from-file.json in a real n8n, against the sandbox. */
+
+jest.setTimeout(600_000);
+
+let instance: Examples & SharedInstance;
+let form: ReturnType<typeof fillIn>;
+
+beforeAll(async () => {
+	const joined = await joinInstance();
+	instance = { ...joined, ...(await addExamples(joined)) };
+	form = fillIn(instance);
+	await instance.api.activateWorkflow(instance.exampleId('upgrades-from-file'));
+});
+afterAll(async () => await instance?.close());
+afterEach(() => instance.sandbox.faults.clear());
+
+const { pro } = SANDBOX_PLANS;
+const [emma, noah, olivia] = ['emma.larsen', 'noah.fischer', 'olivia.martin'].map(
+	(name) => `${name}@example.com`,
+) as [string, string, string];
+
+/** A file of rows `id,email,planId`. */
+const csv = (...rows: string[][]) => [['id', 'email', 'planId'], ...rows].map(String).join('\n');
+const allBilled = () => instance.query('SELECT 1 FROM upgrades').length;
+const upgrades = () =>
+	instance.sandbox.requests.filter(({ url }) => url === '/v1/plan/upgrade').length;
+
+test('the files of offices bill what the page says, or are refused with what helps', async () => {
+	for (const [name, file, billed, reads] of uploads) {
+		const before = allBilled();
+		const { asked, page } = await form.upload(file);
+		expect([name, `${asked} ${page}`]).toEqual([name, expect.stringContaining(reads)]);
+		expect([name, allBilled() - before]).toEqual([name, billed]);
+		// A person has seen the page with the button before anything is billed.
+		if (billed)
+			expect([name, asked]).toEqual([name, expect.stringContaining('Nothing is billed yet.')]);
+	}
+});
+
+test('each wrong row is refused with its own sentence, and nothing of its file is sent', async () => {
+	instance.sandbox.requests.length = 0;
+	// A page shows 20 mistakes.
+	for (let start = 0; start < wrongRows.length; start += 20) {
+		const some = wrongRows.slice(start, start + 20);
+		const { asked, page, execution } = await form.upload(toCsv(some.map(([cells]) => cells)));
+		const wrong = some.flatMap(([, text], index) => (text ? [{ row: index + 2, text }] : []));
+		expect([asked, execution.status]).toEqual(['', 'success']);
+		expect(page).toContain(`Nothing was sent: ${wrong.length} mistake`);
+		for (const { row, text } of wrong)
+			expect(page).toMatch(
+				RegExp(`Row ${row}: (row \\d+ )?${text.replace(/[$()*+.?[\\\]^|]/g, '\\$&')}`),
+			);
+	}
+	expect(upgrades()).toBe(0);
+	const { page } = await form.upload(toCsv(wrongRows.map(([cells]) => cells)));
+	expect(page).toContain(`… and ${wrongRows.length - 1 - 20} more.`);
+});
+
+test('the template can be uploaded as it is', async () => {
+	const template = await http.get<string>(`${instance.url}/webhook/upgrades-template`);
+	expect((await form.choose(template.data)).asked).toContain('Bill these 2 rows?');
+});
+
+test('the page with the button lists each row, and warns of what may be billed twice', async () => {
+	await form.upload(csv(['P1', emma, pro]));
+	const again = ['P01', emma.toUpperCase(), pro];
+	const file = csv(['P1', emma, pro], again, ['P2', noah, pro], ['P3', noah, pro]);
+	const { asked } = await form.choose(file);
+	for (const text of [
+		'Bill these 3 rows?',
+		`3 ${emma.toUpperCase()} id P01 ${pro} The same user and plan was billed on `,
+		' under the id P1. Row 2 has the same user and plan.',
+		`5 ${noah} id P3 ${pro} `,
+		'Row 4 has the same user and plan.',
+		'Not sent Row 2 (id P1): billed on ',
+		'For another purchase, enter another id.',
+		'Each user is in the list of the service. Plans are not checked.',
+	])
+		expect(asked).toContain(text);
+});
+
+test('nobody is refused for a list of users that shows no emails, or fails', async () => {
+	const { faults } = instance.sandbox;
+	for (const [fault, reason] of [
+		[success([{ id: 'user-001' }]), 'No user has this email address.'],
+		[{ response: { status: 400 } }, 'The list of users could not be read: '],
+	] as const) {
+		faults.add({ path: '/users', ...fault });
+		const { asked } = await form.choose(csv(['U1', emma, pro]));
+		expect(asked).toContain(`Users were not checked. ${reason}`);
+		faults.clear();
+	}
+});
+
+test('the last page names what was billed before, and open rows stay open', async () => {
+	const { billed, readTable, sandbox } = instance;
+	const before = [emma, noah, olivia].map(billed);
+	const since = () => [emma, noah, olivia].map((email, index) => billed(email) - before[index]!);
+	const held = ['1004', emma, SANDBOX_PLANS.failingPayment];
+	const rows = [['1001', emma, pro], ['1002', noah, pro], ['1003', olivia, 'plan_unknown'], held];
+	const file = csv(...rows);
+	sandbox.faults.add({ path: '/plan/upgrade', email: noah, drop: 'after', times: 1 });
+	const again = 'It is (unknown|held) already, and was not sent again. ';
+	const open = '1 may be billed, 1 held (not billed), 1 not billed';
+	for (const [title, requests, known] of [
+		['1 newly billed, 0 billed before, ', 4, ''],
+		['0 newly billed, 1 billed before, ', 1, again],
+	] as const) {
+		sandbox.requests.length = 0;
+		const { page, execution } = await form.upload(file);
+		expect(page).toContain(`${title}${open} `);
+		expect([upgrades(), execution.status]).toEqual([requests, 'error']);
+		const causes = [
+			`unknown \\(id 1002\\)\\. ${known}Outcome unknown: The connection .* ask your account manager, .* In ten minutes, decide in Settle open upgrades\\.`,
+			'refused \\(id 1003\\)\\. The service .*\\(plan-upgrade-2\\)\\. Nothing was done\\. Use .* Then upload the file again\\.',
+			`held \\(id 1004\\)\\. ${known}The service .*\\(plan-upgrade-1\\)\\. .* In ten .*`,
+		];
+		const lines = [
+			`${title}${open}.`.replace(/[()]/g, '\\$&'),
+			...causes.map((one) => `1 × ${one}`),
+		];
+		expect(execution.data.resultData.error!.message).toMatch(
+			RegExp(`^${lines.join(' ')} \\[line 3\\]$`),
+		);
+		const [report] = outputOf(execution, 'Report the outcomes');
+		expect(report!.binary!.data).toMatchObject({ fileName: 'outcomes.csv', mimeType: 'text/csv' });
+		const saved = (await readTable('Upgrade outcomes')).filter(({ upgradeId }) =>
+			/^100\d$/.test(String(upgradeId)),
+		);
+		expect(saved.map(({ source, upgradeId, outcome }) => [source, upgradeId, outcome])).toEqual([
+			['file', '1001', 'upgraded'],
+			['file', '1002', 'unknown'],
+			['file', '1003', 'refused'],
+			['file', '1004', 'held'],
+		]);
+		expect(since()).toEqual([1, 1, 0]);
+		if (known)
+			expect(page).toMatch(
+				/Billed before: row 2 \(id 1001, \d{4}-\d\d-\d\d\)\. If a row is another/,
+			);
+	}
+	const { page } = await form.upload(csv(['1001', noah, pro], ['1004', emma, pro]));
+	expect(page).toMatch(
+		RegExp(
+			`Row 2: the id 1001 is upgraded for ${emma}, ${pro} since [\\d-]+: correct the row, or,`,
+		),
+	);
+	expect(page).toMatch(/Row 3: the id 1004 is held for .*: decide in Settle open upgrades\./);
+	const { page: none } = await form.upload(csv(['1001', emma, pro]));
+	expect(none).toMatch(/Nothing was sent: no row is new Row 2 \(id 1001\): billed on [\d-]+\./);
+});
+
+test('two people with the same file at the same time bill each row once', async () => {
+	const before = allBilled();
+	const file = csv(['W1', emma, pro], ['W2', noah, pro]);
+	const people = await Promise.all([form.choose(file), form.choose(file)]);
+	for (const { asked } of people) expect(asked).toContain('Bill these 2 rows?');
+	const results = await Promise.all(people.map(({ press }) => press()));
+	expect(allBilled() - before).toBe(2);
+	expect(results.map(({ execution }) => execution.status)).toEqual(['success', 'success']);
+	const saved = await instance.readTable('Upgrade outcomes');
+	for (const id of ['W1', 'W2'])
+		expect(saved.filter((row) => row.upgradeId === id)).toMatchObject([{ outcome: 'upgraded' }]);
+});
+
+test('a page that nobody answers bills nothing when its time is over', async () => {
+	const { api, exampleId } = instance;
+	const file = 'upgrades-from-file';
+	const { nodes } = await api.readWorkflow(exampleId(file));
+	const soon = { resumeAmount: 3, resumeUnit: 'seconds' };
+	await api.updateWorkflow(exampleId(file), {
+		nodes: nodes.map((node) =>
+			node.name === 'Bill these rows?'
+				? { ...node, parameters: { ...node.parameters, ...soon } }
+				: node,
+		),
+	});
+	await api.activateWorkflow(exampleId(file));
+	const before = allBilled();
+	const { id, asked } = await form.choose(csv(['L1', emma, pro]));
+	expect(asked).toContain('Bill this row?');
+	expect((await api.waitForExecution(id, 180_000)).status).toBe('success');
+	expect(allBilled()).toBe(before);
+	await api.updateWorkflow(exampleId(file), { nodes });
+	await api.activateWorkflow(exampleId(file));
+});
+
+test('a character that PostgreSQL refuses is replaced before a row is saved', async () => {
+	const { faults } = instance.sandbox;
+	const body = { status: 'error', errorCode: 'x', errorMessage: 'no\u0000way' };
+	faults.add({ path: '/plan/upgrade', response: { status: 401, body: JSON.stringify(body) } });
+	await form.upload(csv(['N1', emma, pro]));
+	const [row] = (await instance.readTable('Upgrade outcomes')).filter(
+		(one) => one.upgradeId === 'N1',
+	);
+	expect(row!.detail).not.toContain('\0');
+	expect(row!.outcome).toBe('refused');
+});
