@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, statfsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand, type CommandOptions } from './command.mts';
 import { tryLock, waitForLock } from './lock.mts';
 import { cacheFolder, packageName, projectRoot } from './paths.mts';
 import { quietly, type Report } from './progress.mts';
-import { commandTrouble } from './trouble.mts';
+import { commandTrouble, Trouble } from './trouble.mts';
 
 /** An installed n8n. */
 export interface Host {
@@ -16,6 +16,9 @@ export interface Host {
 	/** Node.js that runs n8n. */
 	node: string;
 }
+
+/** Megabytes that the largest host, n8n 2, writes: 2,430 into the cache folder, and the rest into npm's cache, if it is empty. */
+const neededMegabytes = 3_000;
 
 const packageFiles = ['package.json', 'package-lock.json'];
 
@@ -47,6 +50,12 @@ export async function installHost(
 	const unfinished = `${folder}.unfinished`;
 	try {
 		if (existsSync(folder)) return hostIn(folder);
+		const free = freeMegabytes();
+		if (free < neededMegabytes) {
+			throw new Trouble(
+				`n8n needs ${inGigabytes(neededMegabytes)} of disk space in ${cacheFolder()}, and ${inGigabytes(free)} are free: free some space, or set XDG_CACHE_HOME to a folder on a larger disk, and run the command again.`,
+			);
+		}
 		await rm(unfinished, { recursive: true, force: true });
 		await mkdir(unfinished);
 		for (const file of packageFiles) await copyFile(join(source, file), join(unfinished, file));
@@ -55,8 +64,9 @@ export async function installHost(
 		const install =
 			'install --legacy-peer-deps --ignore-scripts --fetch-retries=1 --fetch-retry-mintimeout=1000 --no-audit --no-fund --loglevel=error';
 		await report(
-			`Installing n8n ${name} from the npm registry (once, some minutes)`,
+			`Installing n8n ${name} (once)`,
 			async () => await npm(install.split(' '), { cwd: unfinished, signal }),
+			watchDisk(),
 		);
 		// Compiles the modules without a binary for this machine.
 		const rebuild = 'rebuild sqlite3 isolated-vm --ignore-scripts=false --loglevel=error';
@@ -71,6 +81,25 @@ export async function installHost(
 		await rm(unfinished, { recursive: true, force: true, maxRetries: 5 });
 		release();
 	}
+}
+
+/** Returns the free space of the cache folder's disk. */
+function freeMegabytes(): number {
+	const { bavail, bsize } = statfsSync(cacheFolder());
+	return (bavail * bsize) / 1e6;
+}
+
+const inGigabytes = (megabytes: number) => `${(megabytes / 1_000).toFixed(1)} GB`;
+
+/** Returns a function that says how much of an installation is on the disk, by the space that is free. */
+function watchDisk(): () => string {
+	const before = freeMegabytes();
+	return () => {
+		const written = Math.max(0, before - freeMegabytes());
+		const share = Math.min(0.99, written / neededMegabytes);
+		const numbers = [written, neededMegabytes].map((one) => Math.round(one).toLocaleString('en'));
+		return `${numbers.join(' of about ')} MB, ${Math.floor(share * 100)} %`;
+	};
 }
 
 function hostIn(folder: string): Host {
@@ -120,10 +149,6 @@ async function npm(args: string[], options: CommandOptions): Promise<string> {
 }
 
 const npmSentences: Array<[RegExp, string]> = [
-	[
-		/ENOSPC|EDQUOT|no space left/i,
-		'The disk is full: free some space, or set XDG_CACHE_HOME to a folder on a larger disk, and run the command again.',
-	],
 	// Checked before the network: a build first tries to download a binary, which may fail too.
 	[
 		/gyp ERR!|not found: make/,

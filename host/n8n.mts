@@ -44,7 +44,8 @@ const whenReady = {
 /** Environment of an n8n without the editor, which needs half the processor time to start. */
 export const headless = { N8N_DISABLE_UI: 'true', N8N_PUBLIC_API_DISABLED: 'true' };
 
-const readySeconds = 180;
+/** A busy machine may take minutes. An n8n that has ended is noticed at once. */
+const readySeconds = 600;
 
 /** Time that n8n may take to finish running executions and close its database. */
 const shutdownSeconds = 10;

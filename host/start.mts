@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../sandbox/seed.mts';
-import { startSandbox, type Sandbox } from '../sandbox/server.mts';
+import { mailPortOf, startSandbox, type Sandbox } from '../sandbox/server.mts';
 import { buildPackage, watchPackage } from './build.mts';
 import { readNumber, readOptions } from './commandLine.mts';
 import { installHost, installPackage, packageFolder, packPackage } from './install.mts';
@@ -36,12 +36,12 @@ const help = `Starts n8n with the Resume Management nodes, and a sandbox of the 
   npm start -- [options]
 
   --port <number>          port of n8n (5678)
-  --sandbox-port <number>  port of the sandbox (8787)
+  --sandbox-port <number>  port of the sandbox (8787). Emails arrive on the next one
   --reset                  forget all data of this n8n and of the sandbox first
   --watch                  follow changes of the sources, with data of its own (npm run dev)
   --help                   show this text
 
-The first start installs n8n, about 2.2 GB beside the 1 GB of npm ci, and takes some minutes. Ctrl-C stops both.`;
+The first start installs n8n, about 3 GB beside the 1.6 GB of npm ci, and takes some minutes. Ctrl-C stops both.`;
 
 /** Runs n8n and the sandbox until `signal` aborts. */
 async function run(signal: AbortSignal): Promise<void> {
@@ -58,7 +58,8 @@ async function run(signal: AbortSignal): Promise<void> {
 	if (options.help) return console.log(help);
 	const { reset, watch } = options;
 	const port = readNumber('port', options.port, 1, 65_535);
-	const sandboxPort = readNumber('sandbox-port', options['sandbox-port'], 1, 65_535);
+	const sandboxPort = readNumber('sandbox-port', options['sandbox-port'], 1, 65_534);
+	const mailPort = mailPortOf(sandboxPort);
 	const report = reportTo(process.stdout);
 	const folder = watch ? join(dataFolder(), 'dev') : dataFolder();
 	const userFolder = join(folder, `n8n-${major}`);
@@ -71,13 +72,17 @@ async function run(signal: AbortSignal): Promise<void> {
 
 	const cleanups = [unlock];
 	try {
-		for (const [option, wanted] of Object.entries({ port, 'sandbox-port': sandboxPort })) {
+		for (const [option, wanted] of [
+			['port', port],
+			['sandbox-port', sandboxPort],
+			['sandbox-port', mailPort],
+		] as const) {
 			await checkPort(wanted).catch((error: unknown) => {
 				throw portTrouble(error, wanted, `npm start -- --${option}`);
 			});
 		}
-		await buildPackage(report, signal);
 		const host = await installHost(major, report, signal);
+		await buildPackage(report, signal);
 		if (reset) await rm(userFolder, { recursive: true, force: true });
 		await installPackage(userFolder, await packPackage(join(folder, 'package'), signal));
 		const n8n = await report('Starting n8n', async () => {
@@ -92,7 +97,7 @@ async function run(signal: AbortSignal): Promise<void> {
 		// After n8n: while n8n migrates its database, it responds to every request with 200, and waiting events of the sandbox
 		// would be lost (setupHealthCheck in n8n/dist/abstract-server.js).
 		const file = join(folder, 'sandbox.sqlite');
-		const sandbox = await startSandbox({ port: sandboxPort, file, reset });
+		const sandbox = await startSandbox({ port: sandboxPort, mailPort, file, reset });
 		cleanups.push(sandbox.close);
 		const found = await report(
 			'Setting up credential and examples',
@@ -120,7 +125,7 @@ interface Examples {
 /** Returns the examples; `undefined`, and changes nothing, if the user has changed the owner's login. */
 async function setUp(
 	api: EditorApi,
-	{ baseUrl, webhooks }: Sandbox,
+	{ baseUrl, mailPort, webhooks }: Sandbox,
 ): Promise<Examples | undefined> {
 	try {
 		await api.signIn(owner);
@@ -128,7 +133,7 @@ async function setUp(
 		if (error instanceof EditorApiError && error.httpStatus === 401) return undefined;
 		throw error;
 	}
-	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret };
+	const access = { baseUrl, privateKey: SANDBOX_KEYS.live, webhookSecret, mailPort };
 	const examples = await prepareWorkspace(api, access);
 	const problems = await connectExamples(api, webhooks, webhookSecret, examples);
 	for (const problem of problems) console.log(`\n${problem}`);
@@ -146,11 +151,12 @@ function summary(editorUrl: string, sandboxUrl: string, folder: string, found?: 
 n8n       ${list}
 Login     ${found ? `${owner.email}  ${owner.password}` : 'the login that you set in the editor'}
 Sandbox   ${sandboxUrl}
+Emails    ${sandboxUrl}/emails
 Data      ${folder}
 
 Three things to try:
 1. Run an example: open it, and choose Execute workflow. Nothing is billed for real.
-   ${address('users-resumes-scores')}
+   ${address('nightly-sync')}
 2. Send an event: choose a user and a resume in the sandbox, and save a section.
    ${sandboxUrl}, and then what it has started: ${editorUrl}/home/executions
 3. Break a payment: put the plan ${SANDBOX_PLANS.failingPayment} into the sample of Payment received, and execute.

@@ -20,8 +20,10 @@ export const owner = {
  */
 export const withoutAssistant = { N8N_DISABLED_MODULES: 'instance-ai', N8N_AI_ENABLED: 'false' };
 
-/** Fields of the service's credential. */
-type ServiceAccess = Record<'baseUrl' | 'privateKey' | 'webhookSecret', string>;
+/** Fields of the service's credential, and the port of the sandbox's SMTP server. */
+interface Access extends Record<'baseUrl' | 'privateKey' | 'webhookSecret', string> {
+	mailPort?: number;
+}
 
 export interface ExampleWorkflow {
 	/** Name of the file in `workflows/`, without `.json`. */
@@ -38,7 +40,7 @@ const triggerType = 'n8n-nodes-resume-management.resumeManagementTrigger';
  */
 const firstExamples = [
 	...['upgrades-from-file', 'upgrade-after-payment', 'section-saved-score', 'check-account'],
-	'users-resumes-scores',
+	'nightly-sync',
 ];
 
 /** Tag of {@link firstExamples}. */
@@ -49,14 +51,14 @@ const workflowsFolder = join(projectRoot, 'workflows');
 /**
  * Adds what is missing in n8n for a first run: the credentials, the Data Tables of the examples, and each workflow of
  * `workflows/`, with its credentials and sub-workflows. It changes nothing that exists under the same name, except the
- * Base URL of the service's credential.
+ * sandbox's ports in credentials.
  *
  * @param api signed in as the owner
  * @param adapt changes the nodes of an example for an n8n that can't run them as they are
  */
 export async function prepareWorkspace(
 	api: EditorApi,
-	access: ServiceAccess,
+	access: Access,
 	adapt: (nodes: INode[], api: EditorApi) => Promise<INode[]> = async (nodes) => nodes,
 ): Promise<ExampleWorkflow[]> {
 	const credentials = await prepareCredentials(api, access);
@@ -96,11 +98,22 @@ export async function readExamples() {
 	return [...new Set([...called, ...examples])];
 }
 
-async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promise<Credential[]> {
+/** Fields with a port of the sandbox, by types of credentials. */
+const portFields: Record<string, string> = { resumeManagementApi: 'baseUrl', smtp: 'port' };
+
+async function prepareCredentials(
+	api: EditorApi,
+	{ mailPort, ...access }: Access,
+): Promise<Credential[]> {
 	const service: CredentialDefinition = {
 		name: 'Resume Management Sandbox',
 		type: 'resumeManagementApi',
-		data: { ...access },
+		data: access,
+	};
+	const mail: CredentialDefinition = {
+		name: 'Sandbox emails',
+		type: 'smtp',
+		data: { host: '127.0.0.1', port: mailPort ?? 0, secure: false, disableStartTls: true },
 	};
 	/** Credential for callers of the examples' webhooks. */
 	const caller: CredentialDefinition = {
@@ -116,12 +129,13 @@ async function prepareCredentials(api: EditorApi, access: ServiceAccess): Promis
 	};
 	const existing = await api.listCredentials();
 	const credentials: Credential[] = [];
-	for (const wanted of [service, caller, form]) {
+	for (const wanted of [service, caller, form, ...(mailPort === undefined ? [] : [mail])]) {
 		const found = existing.find(({ name, type }) => name === wanted.name && type === wanted.type);
 		credentials.push(found ?? (await api.createCredential(wanted)));
-		if (found === undefined || wanted !== service) continue;
-		const { baseUrl } = await api.readCredentialData(found.id);
-		if (baseUrl !== access.baseUrl) await api.updateCredential(found.id, service);
+		const field = portFields[wanted.type];
+		if (found === undefined || field === undefined) continue;
+		const data = await api.readCredentialData(found.id);
+		if (data[field] !== wanted.data[field]) await api.updateCredential(found.id, wanted);
 	}
 	return credentials;
 }
@@ -172,7 +186,7 @@ export async function connectExamples(
 		// An earlier start registered it, with another port.
 		for (const old of registered) if (old.url !== url) webhooks.remove(old.id);
 		if (registered.some((webhook) => webhook.url === url)) continue;
-		webhooks.register({ url, style: 'header', secret, headerName: 'X-Webhook-Secret' });
+		webhooks.register({ url, name, style: 'header', secret, headerName: 'X-Webhook-Secret' });
 	}
 	return problems;
 }

@@ -4,7 +4,7 @@ import { readNumber, readOptions } from '../host/commandLine.mts';
 import { dataFolder } from '../host/paths.mts';
 import { describeError } from '../host/trouble.mts';
 import { AI_CREDITS, SANDBOX_KEYS, SANDBOX_PLANS, SEED_USERS } from './seed.mts';
-import { DEFAULT_PORT, startSandbox } from './server.mts';
+import { DEFAULT_PORT, mailPortOf, startSandbox } from './server.mts';
 
 const defaultFile = join(dataFolder(), 'sandbox.sqlite');
 
@@ -12,7 +12,7 @@ const HELP = `Starts the partner service for development, with made-up data and 
 
 Usage: npm run sandbox -- [options]
 
-  --port <number>   listen on this port of 127.0.0.1, or on any free port if it is 0 (${DEFAULT_PORT})
+  --port <number>   listen on this port of 127.0.0.1, or on any free port if it is 0 (${DEFAULT_PORT}). Emails arrive on the next one
   --file <path>     keep the data in this SQLite file (${defaultFile})
   --in-memory       keep the data in memory only
   --reset           fill the database again
@@ -35,8 +35,10 @@ async function run(): Promise<void> {
 	);
 	if (options.help) return console.log(HELP);
 	const file = options['in-memory'] ? ':memory:' : resolve(options.file);
+	const port = readNumber('port', options.port, 0, 65_534);
 	const sandbox = await startSandbox({
-		port: readNumber('port', options.port, 0, 65_535),
+		port,
+		mailPort: mailPortOf(port),
 		users: readNumber('users', options.users, 1, 1_000_000),
 		file,
 		reset: options.reset,
@@ -45,6 +47,7 @@ async function run(): Promise<void> {
 
 Base URL    ${sandbox.baseUrl}
 Web pages   ${sandbox.url}
+SMTP        127.0.0.1, port ${sandbox.mailPort}, without a login and TLS
 Data        ${file}
 Key         ${SANDBOX_KEYS.live}, or ${SANDBOX_KEYS.unarranged}, which may not upgrade plans
 Plans       ${Object.values(SANDBOX_PLANS).join(', ')}

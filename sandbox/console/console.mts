@@ -6,12 +6,16 @@ import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 import { COMMON_FAULTS, describeFault, type Faults } from '../faults.mts';
+import type { Mail } from '../mails.mts';
 import { scoreResume } from '../score.mts';
 import type { Store } from '../store.mts';
 import { STYLES, type WebhookRegistration } from '../webhooks/signature.mts';
 import { refuse, type Webhooks } from '../webhooks/webhooks.mts';
 
 export const CONSOLE_PATH = '/console';
+
+/** Names in the navigation, and in the addresses. */
+export const PAGES = ['users', 'upgrades', 'emails', 'webhooks', 'faults'];
 
 const stylesheet = [
 	createRequire(import.meta.filename).resolve('@picocss/pico/css/pico.fluid.classless.min.css'),
@@ -25,6 +29,7 @@ const eta = new Eta({ views: import.meta.dirname, cache: true });
 
 const helpers = {
 	root: CONSOLE_PATH,
+	pages: PAGES.map((name) => ({ name, label: name[0]!.toUpperCase() + name.slice(1) })),
 	/** Returns e.g. `2026-11-01 14:03:55`. */
 	time: (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' '),
 	/** Returns e.g. `1 user` or `2 users`. */
@@ -44,6 +49,7 @@ export function consoleRoutes(
 	store: Store,
 	webhooks: Webhooks,
 	faults: Faults,
+	mails: Mail[],
 ): void {
 	scope.removeAllContentTypeParsers();
 	scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
@@ -84,8 +90,10 @@ export function consoleRoutes(
 	});
 
 	scope.get('/webhooks', (_request, reply) => {
-		const lists = { styles: STYLES, webhooks: webhooks.list(), deliveries: webhooks.deliveries() };
-		return page(reply, 'webhooks', { title: 'Webhooks', ...lists });
+		const registered = webhooks.list();
+		const nameOf = (url: string) => registered.find((one) => one.url === url)?.name ?? url;
+		const lists = { styles: STYLES, webhooks: registered, deliveries: webhooks.deliveries() };
+		return page(reply, 'webhooks', { title: 'Webhooks', nameOf, ...lists });
 	});
 	const back = (reply: FastifyReply, to = 'webhooks') =>
 		reply.redirect(`${CONSOLE_PATH}/${to}`, 303);
@@ -107,6 +115,8 @@ export function consoleRoutes(
 		const data = { title: 'Upgrades', search, requests, billed: store.countUpgrades() };
 		return page(reply, 'upgrades', data);
 	});
+
+	scope.get('/emails', (_request, reply) => page(reply, 'emails', { title: 'Emails', mails }));
 
 	scope.get('/faults', (_request, reply) => {
 		const lists = { faults: faults.list(), commonFaults: COMMON_FAULTS };
@@ -130,6 +140,10 @@ export function problemPage(reply: FastifyReply, message: string): FastifyReply 
 	return page(reply, 'problem', { title: 'That did not work', message });
 }
 
+/** Neither scripts nor images from elsewhere, also in the emails that a page shows. */
+const POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:";
+
 function page(reply: FastifyReply, view: string, data: object): FastifyReply {
-	return reply.type('text/html; charset=utf-8').send(eta.render(view, { ...helpers, ...data }));
+	reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY);
+	return reply.send(eta.render(view, { ...helpers, ...data }));
 }

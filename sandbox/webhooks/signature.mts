@@ -5,11 +5,13 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 /** The receiver of events, and its proof that they are genuine. */
 export interface WebhookRegistration {
 	url: string;
+	/** What the web pages call the receiver; its URL by default. */
+	name?: string;
 	/** Proof in a delivery: none, the secret itself, an HMAC-SHA256 of the body, or the headers of Standard Webhooks. */
 	style: (typeof STYLES)[number];
 	/** For all styles but `none`. `standardWebhooks` needs Base64, with or without `whsec_`. */
 	secret?: string;
-	/** `X-Webhook-Secret` for `header` and `X-Webhook-Signature` for `hmac` by default. */
+	/** For `header` and `hmac`. */
 	headerName?: string;
 	/** For `hmac`; `hex` by default. */
 	encoding?: 'hex' | 'base64';
@@ -25,11 +27,11 @@ export function signatureHeaders(
 	eventId: string,
 	body: string,
 ): Record<string, string> {
-	const { style, secret = '', headerName, encoding = 'hex', prefix = '' } = webhook;
-	if (style === 'header') return { [headerName || 'X-Webhook-Secret']: secret };
+	const { style, secret = '', headerName = '', encoding = 'hex', prefix = '' } = webhook;
+	if (style === 'header') return { [headerName]: secret };
 	if (style === 'hmac') {
 		const signature = createHmac('sha256', secret).update(body).digest(encoding);
-		return { [headerName || 'X-Webhook-Signature']: prefix + signature };
+		return { [headerName]: prefix + signature };
 	}
 	if (style === 'none') return {};
 	const now = new Date();

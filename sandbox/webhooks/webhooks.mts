@@ -133,6 +133,9 @@ function checked({ secret, ...others }: WebhookRegistration): WebhookRegistratio
 	// The trigger trims its secret, too.
 	const registration = { ...others, secret: secret?.trim() };
 	if (others.style !== 'none' && !registration.secret) refuse('This style needs a secret.', 400);
+	if (['header', 'hmac'].includes(others.style) && !others.headerName) {
+		refuse('This style needs a header name.', 400);
+	}
 	try {
 		registration.url = new URL(others.url).href;
 		new Headers(signatureHeaders(registration, 'evt', ''));

@@ -50,7 +50,8 @@ export async function openEditor(): Promise<void> {
 	// n8n lays a checklist over an active workflow, sooner or later.
 	const close = page.getByTestId('suggested-actions-close');
 	await page.addLocatorHandler(close, async () => await close.click());
-	await page.goto(`${instance.url}/signin`);
+	// A busy machine takes long to load the editor for the first time.
+	await page.goto(`${instance.url}/signin`, { timeout: 100_000 });
 	await page.getByLabel('Email').fill(owner.email);
 	await page.getByLabel('Password').fill(owner.password);
 	await page.getByRole('button', { name: 'Sign in' }).click();

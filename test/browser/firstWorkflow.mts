@@ -74,6 +74,7 @@ async function createWorkflow(): Promise<void> {
 	await link('Workflows').click();
 	await button('Create workflow').click();
 	await page.getByText(onPage('Add first step…')).waitFor();
+	onPage('+');
 	await page.getByTestId('canvas-plus-button').click();
 	await chooseNode(onPage('resume management'), 'Resume Management');
 }
@@ -145,6 +146,7 @@ step('3. Read their resumes', async () => {
 
 step('4. Score each resume', async () => {
 	await addBehind('resume management', 'Resume Management', 'Get the score of a resume');
+	onPage('Resumes of User');
 	await drag('id', input('Resume'), '"resumeId":{"__rl":true,"value":"={{');
 	await panel().getByPlaceholder(onPage('Add Option')).first().click();
 	await page.getByRole('option', { name: onPage('Fields to Return') }).click();
@@ -168,12 +170,13 @@ step('5. Keep the low scores', async () => {
 step('6. Preview an upgrade', async () => {
 	const before = instance.sandbox.requests.length;
 	await addBehind('resume management', 'Resume Management', 'Upgrade a plan (bills)');
+	const preview = page.getByTestId(`parameter-input-${onPage('Preview').toLowerCase()}`);
+	await change('"preview":true', async () => await preview.locator('.el-switch').click());
 	const nodes = page.getByTestId('run-data-schema-header');
 	await nodes.filter({ hasText: onPage('Get many users') }).click();
 	await drag('email', input('Email'), '.item.json.email }}');
 	await enter(input('Plan ID'), onPage('plan_pro'), '"plan_pro"');
-	const preview = page.getByTestId(`parameter-input-${onPage('Preview').toLowerCase()}`);
-	await change('"preview":true', async () => await preview.locator('.el-switch').click());
+	await preview.locator('.el-switch.is-checked').waitFor();
 	await execute('2 items');
 	expect(instance.sandbox.requests).toHaveLength(before);
 	await output().getByTestId('radio-button-json').click();
