@@ -42,9 +42,13 @@ function isShown({ displayOptions }: INodeProperties, chosen: Record<string, unk
 	return Object.entries(chosen).every(([name, value]) => show?.[name]?.includes(value as never));
 }
 
-type Texts = [message: string, advice: string];
+type Advice = string | { again: string };
+type Texts = Record<string, [message: string, ...advice: Advice[]]>;
 
-const { FAILURES } = requireBuilt('shared/failures') as { FAILURES: Record<string, Texts> };
+const { SETTING_FAILURES, REQUEST_FAILURES } = requireBuilt('shared/failures') as {
+	SETTING_FAILURES: Texts;
+	REQUEST_FAILURES: Texts;
+};
 const { Failure } = requireBuilt('shared/failure') as {
 	Failure: new (id: string, values: object, facts: object) => Error & { description: string };
 };
@@ -80,12 +84,13 @@ const shown = (text: string) => text.replace(COMMON, '').replace(/(\{\w+\})+/g, 
 /** Returns the table of the failures. Brackets are around the advice that the node leaves out for an unknown outcome. */
 function failureTable(): string {
 	const codes = readCodes();
-	const rows = Object.entries(FAILURES)
+	const rows = Object.entries({ ...REQUEST_FAILURES, ...SETTING_FAILURES })
 		.filter(([id]) => DOCUMENTED.includes(id.split('.')[0]!))
-		.map(([id, [message, advice]]) => {
+		.map(([id, [message, ...advice]]) => {
 			// Several failures have the service's message. The code tells them apart.
 			const code = codes.has(id) ? ` ${codes.get(id)}` : '';
-			return [`\`${shown(message)}${code}\``, shown(advice), `\`${id}\``];
+			const sentences = advice.map((one) => (typeof one === 'string' ? one : `[${one.again}]`));
+			return [`\`${shown(message)}${code}\``, shown(sentences.join(' ')), `\`${id}\``];
 		});
 	return table([['Message', 'What to do', 'ID'], ...rows]);
 }

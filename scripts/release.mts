@@ -1,7 +1,9 @@
 /**
  * Checks the texts of a release, and writes its changelog: https://keepachangelog.com/en/1.1.0/. `npm version` runs `check`
  * before it changes anything, and `prepare` before it commits and tags. The workflow that publishes runs `check <tag>`.
- * `n8n-node release` is not used, because it writes a changelog from the commits.
+ *
+ * `n8n-node release` is not used. It replaces CHANGELOG.md by a list of the commits, with a tool that npx fetches unpinned, and
+ * in a workflow, it runs all development packages beside the token of npm. It also needs `release-it`, with 145 packages.
  */
 import assert from 'node:assert/strict';
 import { glob, readFile, writeFile } from 'node:fs/promises';
