@@ -99,7 +99,7 @@ test('each operation that returns records and only reads has Fields to Return', 
 	const operations = offered();
 	const having = operations.filter((one) => JSON.stringify(one.fields).includes('fieldsToReturn'));
 	expect(having).toEqual(
-		operations.filter((one) => !one.write && one.returns.name !== 'FileResponse'),
+		operations.filter((one) => !one.write && one.returns.name !== 'FileOutput'),
 	);
 	for (const { parameters } of having) {
 		response = success(parameters.operation === 'getAll' ? [RECORD] : RECORD);

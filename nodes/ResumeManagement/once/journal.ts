@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type Outcome } from '../../shared/failure';
 import type { JsonBody } from '../http/judge';
-import type { RecordResponse } from '../responses/record';
+import type { RecordOutput } from '../responses/record';
 import type { WriteId } from './identity';
 
 /**
@@ -10,7 +10,7 @@ import type { WriteId } from './identity';
  * without `response`, the body is the item.
  */
 export type Entry =
-	| { outcome: 'applied'; body: JsonBody; response?: RecordResponse; beside?: IDataObject }
+	| { outcome: 'applied'; body: JsonBody; response?: RecordOutput; beside?: IDataObject }
 	| { outcome: Outcome; failure: Failure | undefined };
 
 /** The writes of one run of a node, its attempts by Retry On Fail included. */

@@ -2,9 +2,9 @@ import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-work
 
 import type { ParameterReader } from '../../shared/parameters';
 import type { JsonBody } from '../http/judge';
-import type { FileResponse } from '../responses/file';
-import type { ListResponse } from '../responses/list';
-import type { RecordResponse } from '../responses/record';
+import type { FileOutput } from '../responses/file';
+import type { ListOutput } from '../responses/list';
+import type { RecordOutput } from '../responses/record';
 
 /** An operation: its fields, and its differences from other operations. The steps are the same for all of them. */
 export type Operation = ReadOperation | WriteOperation;
@@ -31,13 +31,13 @@ interface BaseOperation {
 
 export interface ReadOperation extends BaseOperation {
 	write?: undefined;
-	returns: typeof RecordResponse | typeof ListResponse | typeof FileResponse;
+	returns: typeof RecordOutput | typeof ListOutput | typeof FileOutput;
 }
 
 /** An operation with which the service changes something: see run/write.ts. */
 export interface WriteOperation extends BaseOperation {
 	write: true;
-	returns: typeof RecordResponse;
+	returns: typeof RecordOutput;
 	/** Name of the field that limits the number of items in a run. */
 	maxItemsField?: string;
 	/** Reads the parts that only this operation has. @throws Failure naming the field; nothing was sent then */

@@ -32,7 +32,7 @@ import { fromBase64, HEAD, isFile, locateFile, PDF } from './locateFile';
  * A response that is a file: the response's own bytes, the target of a redirect or a link, or base64 in JSON. The specification
  * does not show which of them the service sends (§4.2).
  */
-export class FileResponse {
+export class FileOutput {
 	/** Binary field of the item. */
 	private readonly field: string;
 
@@ -53,7 +53,7 @@ export class FileResponse {
 	 * Requests the file, and streams it into n8n's binary store. n8n shows only the item's `json` to an AI agent.
 	 * @throws Failure
 	 */
-	async load(context: HttpContext, request: HttpRequest): Promise<INodeExecutionData[]> {
+	async fetchItems(context: HttpContext, request: HttpRequest): Promise<INodeExecutionData[]> {
 		return await withRetries(request, cancelSignalOf(context), async () => {
 			const file = await requestFile(context, request, this.filePath);
 			const binary = await store(context, file, this.fileName);

@@ -6,7 +6,7 @@ import { toItem } from './record';
 import { listPathOf, type ListSettings, paginationOf, requestList } from './requestList';
 
 /** A response that is a list of records, in one piece or in pages. */
-export class ListResponse {
+export class ListOutput {
 	private readonly simplify: boolean;
 
 	/** Dotted paths of the properties to return of each record; none to return all. */
@@ -33,7 +33,7 @@ export class ListResponse {
 	 * @param hint shows a message above the output
 	 * @throws Failure
 	 */
-	async load(
+	async fetchItems(
 		context: HttpContext,
 		request: HttpRequest,
 		hint: (message: string) => void,

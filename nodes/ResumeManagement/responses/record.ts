@@ -7,7 +7,7 @@ import { requestJson } from '../http/response';
 import type { HttpContext, HttpRequest } from '../http/send';
 
 /** A response that is one record, as each write's is. */
-export class RecordResponse {
+export class RecordOutput {
 	private readonly simplify: boolean;
 
 	/** Dotted paths of the properties to return; none to return all. */
@@ -25,7 +25,7 @@ export class RecordResponse {
 	}
 
 	/** Sends the request, and returns the item of its response. @throws Failure */
-	async load(context: HttpContext, request: HttpRequest): Promise<INodeExecutionData[]> {
+	async fetchItems(context: HttpContext, request: HttpRequest): Promise<INodeExecutionData[]> {
 		const { body } = await requestJson(context, request);
 		return [this.itemOf(body)];
 	}

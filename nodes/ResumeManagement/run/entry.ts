@@ -133,8 +133,8 @@ async function readItem(
 	operation: ReadOperation,
 	index: number,
 ): Promise<INodeExecutionData[]> {
-	const { request, response } = await prepareRead(run, operation, index);
-	const items = await response.load(run.context, request, run.hint);
+	const { request, output } = await prepareRead(run, operation, index);
+	const items = await output.fetchItems(run.context, request, run.hint);
 	// n8n's AI Agent 3 would hand an empty list to the model as an empty text, and the model makes something up.
 	if (items.length === 0 && isTool(run.node)) return [{ json: { message: NOTHING_FOUND } }];
 	return items;

@@ -13,7 +13,7 @@ import type { HttpRequest } from '../http/send';
 import { type UserByEmail, Users } from '../lookup/users';
 import type { Claims } from '../once/claims';
 import type { Operation, ReadOperation, WriteOperation, WriteParts } from '../operations/operation';
-import type { RecordResponse } from '../responses/record';
+import type { RecordOutput } from '../responses/record';
 import { listPathOf, paginationOf } from '../responses/requestList';
 
 /** What the items of a run share. */
@@ -43,7 +43,7 @@ export interface Run {
 /** A write of which every expression has been evaluated, and every value checked. */
 export interface PreparedWrite extends Pick<WriteParts, 'preview' | 'purchase' | 'beside'> {
 	request: HttpRequest;
-	response: RecordResponse;
+	response: RecordOutput;
 	/** What the item is for, claimed across executions. Undefined if the user set none. */
 	sendOnceKey?: string;
 }

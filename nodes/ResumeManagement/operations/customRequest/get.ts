@@ -1,4 +1,4 @@
-import { RecordResponse } from '../../responses/record';
+import { RecordOutput } from '../../responses/record';
 import type { ReadOperation } from '../operation';
 import { customPath, fieldsToReturn, readOptions, simplify } from '../fields';
 
@@ -10,6 +10,6 @@ export const get: ReadOperation = {
 	method: 'GET',
 	path: '/:path',
 	pathField: customPath,
-	returns: RecordResponse,
+	returns: RecordOutput,
 	fields: [customPath, simplify, readOptions(fieldsToReturn)],
 };

@@ -1,6 +1,6 @@
 import type { IHttpRequestMethods } from 'n8n-workflow';
 
-import { RecordResponse } from '../../responses/record';
+import { RecordOutput } from '../../responses/record';
 import type { WriteOperation } from '../operation';
 import { bodyInputs, customPath, options, queryParameters, sendOnceKey, simplify } from '../fields';
 
@@ -14,7 +14,7 @@ export const send: WriteOperation = {
 	path: '/:path',
 	pathField: customPath,
 	write: true,
-	returns: RecordResponse,
+	returns: RecordOutput,
 	fields: [
 		{
 			displayName:

@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { exactString, isObject } from '../../../shared/json';
 import { normalizeEmail } from '../../../shared/text';
-import { RecordResponse } from '../../responses/record';
+import { RecordOutput } from '../../responses/record';
 import type { WriteOperation } from '../operation';
 import { options, sendOnceKey, simplify } from '../fields';
 
@@ -39,7 +39,7 @@ export const upgrade: WriteOperation = {
 	method: 'POST',
 	path: '/plan/upgrade',
 	write: true,
-	returns: RecordResponse,
+	returns: RecordOutput,
 	fields: [
 		{
 			displayName:

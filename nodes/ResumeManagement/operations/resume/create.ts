@@ -1,4 +1,4 @@
-import { RecordResponse } from '../../responses/record';
+import { RecordOutput } from '../../responses/record';
 import type { WriteOperation } from '../operation';
 import { bodyInputs, options, sendOnceKey, simplify, userId, lookupOptions } from '../fields';
 
@@ -11,7 +11,7 @@ export const create: WriteOperation = {
 	path: '/user/:userID/resume',
 	pathField: userId,
 	write: true,
-	returns: RecordResponse,
+	returns: RecordOutput,
 	fields: [userId, ...bodyInputs, sendOnceKey, simplify, options(...lookupOptions)],
 	readParts: (parameters) => ({ body: parameters.body() }),
 };

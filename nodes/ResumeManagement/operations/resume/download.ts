@@ -1,4 +1,4 @@
-import { FileResponse } from '../../responses/file';
+import { FileOutput } from '../../responses/file';
 import type { ReadOperation } from '../operation';
 import { readOptions, resume, resumePicker } from '../fields';
 
@@ -10,7 +10,7 @@ export const download: ReadOperation = {
 	method: 'GET',
 	path: '/resume/:resumeID/download',
 	pathField: resume,
-	returns: FileResponse,
+	returns: FileOutput,
 	fields: [
 		...resumePicker,
 		{

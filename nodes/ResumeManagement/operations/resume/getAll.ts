@@ -1,4 +1,4 @@
-import { ListResponse } from '../../responses/list';
+import { ListOutput } from '../../responses/list';
 import type { ReadOperation } from '../operation';
 import {
 	listOptions,
@@ -17,6 +17,6 @@ export const getAll: ReadOperation = {
 	method: 'GET',
 	path: '/user/:userID/resumes',
 	pathField: userId,
-	returns: ListResponse,
+	returns: ListOutput,
 	fields: [userId, ...returnAllOrLimit, simplify, readOptions(...listOptions, ...lookupOptions)],
 };

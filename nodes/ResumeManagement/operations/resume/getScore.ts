@@ -1,4 +1,4 @@
-import { RecordResponse } from '../../responses/record';
+import { RecordOutput } from '../../responses/record';
 import type { ReadOperation } from '../operation';
 import { fieldsToReturn, readOptions, resume, resumePicker, simplify } from '../fields';
 
@@ -10,6 +10,6 @@ export const getScore: ReadOperation = {
 	method: 'GET',
 	path: '/resume/:resumeID/score',
 	pathField: resume,
-	returns: RecordResponse,
+	returns: RecordOutput,
 	fields: [...resumePicker, simplify, readOptions(fieldsToReturn)],
 };

@@ -1,5 +1,5 @@
 import type { ReadOperation } from '../operation';
-import { RecordResponse } from '../../responses/record';
+import { RecordOutput } from '../../responses/record';
 import { fieldsToReturn, lookupOptions, readOptions, simplify, userId } from '../fields';
 
 export const get: ReadOperation = {
@@ -10,6 +10,6 @@ export const get: ReadOperation = {
 	method: 'GET',
 	path: '/user/:userID',
 	pathField: userId,
-	returns: RecordResponse,
+	returns: RecordOutput,
 	fields: [userId, simplify, readOptions(fieldsToReturn, ...lookupOptions)],
 };

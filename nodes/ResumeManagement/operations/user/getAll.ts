@@ -1,5 +1,5 @@
 import type { ReadOperation } from '../operation';
-import { ListResponse } from '../../responses/list';
+import { ListOutput } from '../../responses/list';
 import { listOptions, readOptions, returnAllOrLimit, simplify } from '../fields';
 
 export const getAll: ReadOperation = {
@@ -9,6 +9,6 @@ export const getAll: ReadOperation = {
 	description: 'Read many users of the service. Changes nothing.',
 	method: 'GET',
 	path: '/users',
-	returns: ListResponse,
+	returns: ListOutput,
 	fields: [...returnAllOrLimit, simplify, readOptions(...listOptions)],
 };

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure } from '../../../shared/failure';
 import { isObject } from '../../../shared/json';
-import { RecordResponse } from '../../responses/record';
+import { RecordOutput } from '../../responses/record';
 import type { WriteOperation } from '../operation';
 import { bodyInputs, simplify } from '../fields';
 
@@ -15,7 +15,7 @@ export const getToken: WriteOperation = {
 	method: 'POST',
 	path: '/user/token',
 	write: true,
-	returns: RecordResponse,
+	returns: RecordOutput,
 	fields: [
 		{
 			displayName: 'Email',
