@@ -10,20 +10,14 @@ import {
 	updateDisplayOptions,
 } from 'n8n-workflow';
 
-import * as listSearch from './lookup/pickLists';
+import { searchResumes, searchUsers } from './lookup/pickLists';
 import { resources } from './operations';
 import type { Operation } from './operations/operation';
 import { runItems, runSingleItem } from './run/entry';
 
-/*
- * The node is declarative, as n8n asks of a node for an HTTP API: its description declares each request. n8n's own routing does
- * not send them, because it starts all items at once, sends a request again after a 401, and takes each HTTP 200 for a success. So
- * n8n is given two functions of the node in place of it.
- */
-
 /**
- * n8n's first way in, for whole runs (getCustomOperation in n8n-core's workflow-execute.ts): a function for each operation, by
- * the values of resource and operation.
+ * n8n's first way in: a function for each operation, by the values of resource and operation. n8n calls it with all items of a run
+ * (getCustomOperation in n8n-core's workflow-execute.ts).
  */
 const customOperations: INodeType['customOperations'] = Object.fromEntries(
 	resources.map(({ option, operations }) => [
@@ -40,17 +34,11 @@ const customOperations: INodeType['customOperations'] = Object.fromEntries(
 );
 
 /**
- * n8n's second way in, for one item, where it does not call `customOperations`: for tools of AI Agent 2 and in its step executor.
- * There, n8n's own routing asks the property that is shown for every operation how to page, and calls `pagination`. Without it, that
- * routing would send the requests itself, take each HTTP 200 for a success, and follow redirects with the private key.
+ * n8n's second way in, for one item: its routing calls this function where it does not call `customOperations`, for tools of AI
+ * Agent 2 and in its step executor. It runs the saved operation. No expression and no model can choose another, because n8n keeps
+ * only the fields of the saved one.
  */
-const singleItems: INodeProperties['routing'] = {
-	send: { paginate: true },
-	operations: { pagination: runFromRouting },
-};
-
-/** Runs the saved operation. No expression and no model can choose another: n8n keeps only the fields of the saved one. */
-async function runFromRouting(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+async function pagination(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const { resource, operation } = this.getNode().parameters;
 	const known = resources
 		.find(({ option }) => option.value === resource)
@@ -66,7 +54,8 @@ const properties: INodeProperties[] = [
 		noDataExpression: true,
 		options: resources.map(({ option }) => option),
 		default: 'user',
-		routing: singleItems,
+		// Has n8n's routing call `pagination` for every operation, and for n8n's Custom API Call.
+		routing: { send: { paginate: true } },
 	},
 	...resources.map(({ option, operations, defaultOperation }): INodeProperties => ({
 		displayName: 'Operation',
@@ -90,16 +79,18 @@ const properties: INodeProperties[] = [
 function operationOption(operation: Operation): INodePropertyOptions {
 	const { name, value, action, description, builderHint, method, path } = operation;
 	return {
-		...{ name, value, action, description },
+		name,
+		value,
+		action,
+		description,
 		...(builderHint && { builderHint: { propertyHint: builderHint } }),
-		// For those who read the description, such as the README's table of operations. The run reads the operation.
 		routing: { request: { method, url: path } },
 	};
 }
 
 /**
- * Replaces the field of this name that n8n adds to tools. n8n's text is the action alone, which does not say that it bills
- * (`makeDescription` in n8n-workflow/src/node-helpers.ts).
+ * The text by which a model chooses a tool. n8n adds a field of this name to each tool, unless the node has one. Its own text is
+ * the action alone, which does not say what an operation changes (`makeDescription` in n8n-workflow/src/node-helpers.ts).
  */
 function toolDescription({ description }: Operation): INodeProperties {
 	return {
@@ -113,6 +104,7 @@ function toolDescription({ description }: Operation): INodeProperties {
 	};
 }
 
+/** The folder `__schema__` has the operations' outputs that the specification shows: n8n's editor offers their fields before a first run. */
 export class ResumeManagement implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Resume Management',
@@ -135,12 +127,17 @@ export class ResumeManagement implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'resumeManagementApi', required: true }],
-		// Makes the node declarative: n8n calls `customOperations` and `pagination` of no other nodes.
+		/*
+		 * The node is declarative: the description declares each request, with `requestDefaults` and the `routing` of the operations.
+		 * But n8n's own routing does not send them: it would start all items at once, send a request again after a 401, and take
+		 * each HTTP 200 for a success. So n8n is given `customOperations` and `pagination`, which it calls for declarative nodes only.
+		 */
 		requestDefaults: { baseURL: '={{ $credentials.baseUrl }}' },
+		requestOperations: { pagination },
 		properties,
 	};
 
-	methods = { listSearch };
+	methods = { listSearch: { searchUsers, searchResumes } };
 
 	customOperations = customOperations;
 }

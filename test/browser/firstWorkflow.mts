@@ -145,7 +145,7 @@ step('3. Read their resumes', async () => {
 });
 
 step('4. Score each resume', async () => {
-	await addBehind('resume management', 'Resume Management', 'Get the score of a resume');
+	await addBehind('resume management', 'Resume Management', 'Get resume score');
 	onPage('Resumes of User');
 	await drag('id', input('Resume'), '"resumeId":{"__rl":true,"value":"={{');
 	await panel().getByPlaceholder(onPage('Add Option')).first().click();
@@ -169,7 +169,7 @@ step('5. Keep the low scores', async () => {
 
 step('6. Preview an upgrade', async () => {
 	const before = instance.sandbox.requests.length;
-	await addBehind('resume management', 'Resume Management', 'Upgrade a plan (bills)');
+	await addBehind('resume management', 'Resume Management', 'Upgrade plan (bills)');
 	const preview = page.getByTestId(`parameter-input-${onPage('Preview').toLowerCase()}`);
 	await change('"preview":true', async () => await preview.locator('.el-switch').click());
 	const nodes = page.getByTestId('run-data-schema-header');

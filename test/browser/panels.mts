@@ -34,7 +34,7 @@ describe("the node's panel", () => {
 	beforeEach(async () => void (await page.goto(`${instance.url}/workflow/new`)));
 
 	it('reads a user who is chosen from the searched list, and a user by email', async () => {
-		await addAction('Get a user');
+		await addAction('Get user');
 		await page.getByTestId('rlc-input').click();
 		const users = page.getByTestId('rlc-item');
 		await users.nth(59).waitFor();
@@ -55,17 +55,17 @@ describe("the node's panel", () => {
 	});
 
 	it('shows the output of an upgrade before it runs, and why it failed', async () => {
-		await addAction('Upgrade a plan (bills)');
+		await addAction('Upgrade plan (bills)');
 		await field('Email').fill('sophia.keller@example.com');
 		await field('Plan ID').fill(SANDBOX_PLANS.failingPayment);
 		await closePanel();
 		await findNode();
-		await addNode('Get a user token');
+		await addNode('Get user token');
 		const input = page.getByTestId('ndv-input-panel');
 		await input.getByText('current_period_end', { exact: true }).waitFor();
 		await closePanel();
 
-		await page.locator('[data-node-name="Upgrade a plan (bills)"]').first().dblclick();
+		await page.locator('[data-node-name="Upgrade plan (bills)"]').first().dblclick();
 		await execute();
 		const message = output().getByTestId('node-error-message');
 		await message.getByText('The service reported: stripe error (plan-upgrade-1)').waitFor();
@@ -75,7 +75,7 @@ describe("the node's panel", () => {
 	});
 
 	it('sends a custom request', async () => {
-		await addAction('Get with a custom request');
+		await addAction('Get custom request');
 		const path = '/user/user-002';
 		await change(path, async () => await field('Path').fill(path));
 		await execute();

@@ -152,7 +152,9 @@ test.each<[fault: string, message: string, baseUrl: string]>([
 	const port = { tls: secure.port, plain }[baseUrl];
 	for (const kind of KINDS) {
 		const url = port ? `https://127.0.0.1:${port}` : baseUrl;
-		expect(await run(kind, `${url}/v1`)).toBe(message);
+		// Node.js does not tell at which point TLS failed.
+		const isUnknown = kind === 'write' && baseUrl === 'plain';
+		expect(await run(kind, `${url}/v1`)).toBe(`${isUnknown ? 'Outcome unknown: ' : ''}${message}`);
 	}
 	await secure.close();
 	expect([...secure.requests, ...service.requests]).toEqual([]);

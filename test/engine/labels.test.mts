@@ -193,4 +193,11 @@ describe('a claim whose answer is lost', () => {
 		await run(keyed);
 		expect(requests).toHaveLength(1);
 	}, 20_000);
+
+	test('of another execution is not taken, even if the answer to who claimed it is lost', async () => {
+		processedData.loseRace();
+		const { failures } = await run(keyed, { node: { onError: 'continueErrorOutput' } });
+		expect(failures).toMatchObject([{ id: 'key.maybeUsed' }]);
+		expect(requests).toEqual([]);
+	});
 });

@@ -60,7 +60,8 @@ test('the call of a tool is not sent again', async () => {
 test('its key stays used', async () => {
 	await run({ ...bad, ...KEY });
 	const { items } = await run({ ...bad, ...KEY });
-	expect(items).toEqual([{ alreadySent: true, outcome: 'applied', sendOnceKey: 'payment-1' }]);
+	const email = 'bad@example.com';
+	expect(items).toEqual([{ alreadySent: true, outcome: 'applied', ...KEY, email }]);
 	expect(requests).toHaveLength(1);
 });
 

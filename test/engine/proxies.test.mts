@@ -3,7 +3,7 @@ import { planUpgrade, userGet } from '../support/parameters.mts';
 import { http } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
-/** Without TLS, the private key stays on this machine. A refusal by a proxy is not the service's. */
+/** A refusal by a proxy is not the service's. */
 
 const SUCCESS = { status: 'success', data: { id: 1, plan_id: 'pro' } };
 const RESET = 'reset';
@@ -54,10 +54,13 @@ const REFUSED = http(407, { 'Proxy-Authenticate': 'Basic' }, '');
 test.each([
 	['a 407', 'read', undefined, REFUSED, { id: 'network.proxyRefused', httpStatus: 407 }],
 	['a 407', 'write', planUpgrade, REFUSED, { id: 'network.proxyRefused', outcome: 'refused' }],
-	['a reset', 'write', planUpgrade, RESET, { id: 'network.lost', outcome: 'refused' }],
-])('%s of the proxy proves that a %s was not sent', async (_, __, given, response, failure) => {
-	refusal = response;
-	const items = [{ proxy: proxyUrl() }];
-	const { failures } = await run(items, given as never, 'https://service.example.com/v1');
-	expect(failures).toMatchObject([failure]);
-});
+	['a reset', 'write', planUpgrade, RESET, { id: 'network.lost', outcome: 'unknown' }],
+])(
+	'after %s of the proxy, a %s has the outcome that is sure',
+	async (_, __, given, response, failure) => {
+		refusal = response;
+		const items = [{ proxy: proxyUrl() }];
+		const { failures } = await run(items, given as never, 'https://service.example.com/v1');
+		expect(failures).toMatchObject([failure]);
+	},
+);

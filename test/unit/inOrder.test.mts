@@ -1,4 +1,4 @@
-import { startInOrder } from '../../nodes/ResumeManagement/run/entry.ts';
+import { Pace, runSideBySide } from '../../nodes/ResumeManagement/run/inOrder.ts';
 import { shared } from '../support/environment.mts';
 
 const indexes = (count: number) => [...Array(count).keys()];
@@ -10,7 +10,7 @@ test.each([
 	let [clock, turns] = [0, 0];
 	jest.spyOn(Date, 'now').mockImplementation(() => clock);
 	const before: number[] = [];
-	await startInOrder(indexes(4), { limit: 4 }, async () => {
+	await runSideBySide(indexes(4), 4, new Pace(), async () => {
 		before.push(turns);
 		setImmediate(() => turns++);
 		clock += work;
@@ -22,7 +22,7 @@ test.each([
 test('nothing is started after a failure, and the first in item order is thrown', async () => {
 	const ends = [0, 1].map(() => Promise.withResolvers<void>());
 	const started: number[] = [];
-	const run = startInOrder(indexes(10), { limit: 3 }, async (index) => {
+	const run = runSideBySide(indexes(10), 3, new Pace(), async (index) => {
 		started.push(index);
 		if (index < 2) return await ends[index]!.promise;
 		ends[1]!.reject(new Error('task 1'));
@@ -36,8 +36,8 @@ test('nothing is started once the signal is aborted, and a run that was done sta
 	for (const count of [10, 3]) {
 		const controller = new AbortController();
 		const started: number[] = [];
-		const options = { limit: 1, cancelled: controller.signal };
-		const run = startInOrder(indexes(count), options, async (index) => {
+		const pace = new Pace(undefined, controller.signal);
+		const run = runSideBySide(indexes(count), 1, pace, async (index) => {
 			started.push(index);
 			if (index === 2) controller.abort();
 		});
@@ -55,7 +55,7 @@ test('at most a batch is started each interval', async () => {
 		pauses.push(delay);
 		return setTimeout(run);
 	}) as typeof setTimeout);
-	await startInOrder(indexes(6), { limit: 32, batch: { size: 2, interval: 60 } }, async () => {});
+	await runSideBySide(indexes(6), 32, new Pace({ size: 2, interval: 60 }), async () => {});
 	jest.restoreAllMocks();
 	expect(pauses).toEqual([60, 60, 120, 120]);
 });

@@ -7,14 +7,10 @@ export const SERVICE = { host: 'the service', address: "the credential's Base UR
 
 export const FILE_HOST: Host = { host: "the file's host", address: "the file's link" };
 
-/** Codes of a certificate that was not accepted ("X509 certificate error codes" of Node.js). */
-const CERTIFICATE =
-	/^(ERR_TLS_CERT_ALTNAME_INVALID|CERT_[A-Z_]+|DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT|GET_ISSUER_CERT_LOCALLY|VERIFY_LEAF_SIGNATURE))$/;
-
 interface NetworkError {
-	/** Codes of Node.js (its documentation of `Error` and `tls`), axios and n8n. */
-	code: RegExp;
 	id: FailureId;
+	/** Starts of codes of Node.js (its documentation of `Error` and `tls`), axios and n8n. */
+	codes: string[];
 	/** The same request may succeed a moment later. */
 	transient?: true;
 	/** Such an error always comes before the request is sent, so that a write was not carried out. */
@@ -23,29 +19,52 @@ interface NetworkError {
 
 /** The first match counts. */
 const NETWORK_ERRORS: NetworkError[] = [
-	{ code: /^(ENOTFOUND|EAI_)/, id: 'network.hostUnknown', transient: true, notSent: true },
-	{ code: /^ECONNREFUSED$/, id: 'network.notConnected', transient: true, notSent: true },
-	{ code: /^E(HOST|NET)(UNREACH|DOWN)$/, id: 'network.notConnected', transient: true },
-	{ code: /^SsrfBlocked/, id: 'network.forbidden', notSent: true },
-	{ code: CERTIFICATE, id: 'network.notSecure', notSent: true },
-	{ code: /^(EPROTO|ERR_SSL|ERR_TLS)/, id: 'network.notSecure' },
-	{ code: /^(ECONNABORTED|ETIMEDOUT)$/, id: 'network.timeout', transient: true },
-	{ code: /^(HPE_|Z_)/, id: 'network.garbled', transient: true },
+	{ id: 'network.hostUnknown', codes: ['ENOTFOUND', 'EAI_'], transient: true, notSent: true },
+	{ id: 'network.notConnected', codes: ['ECONNREFUSED'], transient: true, notSent: true },
+	{
+		id: 'network.notConnected',
+		codes: ['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
+		transient: true,
+	},
+	{ id: 'network.forbidden', codes: ['SsrfBlocked'], notSent: true },
+	{
+		// The certificate was not accepted ("X509 certificate error codes" of Node.js).
+		id: 'network.notSecure',
+		codes: [
+			'CERT_',
+			'DEPTH_ZERO_SELF_SIGNED_CERT',
+			'ERR_TLS_CERT_ALTNAME_INVALID',
+			'HOSTNAME_MISMATCH',
+			'INVALID_CA',
+			'INVALID_PURPOSE',
+			'PATH_LENGTH_EXCEEDED',
+			'SELF_SIGNED_CERT_IN_CHAIN',
+			'UNABLE_TO_GET_ISSUER_CERT',
+			'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+		],
+		notSent: true,
+	},
+	{ id: 'network.notSecure', codes: ['EPROTO', 'ERR_SSL', 'ERR_TLS'] },
+	{ id: 'network.timeout', codes: ['ECONNABORTED', 'ETIMEDOUT'], transient: true },
+	{ id: 'network.garbled', codes: ['HPE_', 'Z_'], transient: true },
 	// Too many redirects, or one to another address than http or https (follow-redirects/index.js).
-	{ code: /^ERR_FR_/, id: 'file.badLink' },
-	{ code: /^ERR_CANCELED$/, id: 'network.cancelled' },
-	{ code: /^/, id: 'network.lost', transient: true },
+	{ id: 'file.badLink', codes: ['ERR_FR_'] },
+	{ id: 'network.cancelled', codes: ['ERR_CANCELED'] },
 ];
+
+const LOST: NetworkError = { id: 'network.lost', codes: [], transient: true };
 
 /** Returns the failure for an error of n8n's HTTP helper or of a body's stream, by its code: its text may contain headers. */
 export function networkFailure(error: unknown, signal: AbortSignal, host: Host): Failure {
 	const causes = causesOf(error);
 	const code = signal.aborted ? codeOfAbort(signal) : codeOf(causes);
-	const { id, transient, notSent } = NETWORK_ERRORS.find((one) => one.code.test(code))!;
+	const isMatch = ({ codes }: NetworkError) => codes.some((start) => code.startsWith(start));
+	const { id, transient, notSent } = NETWORK_ERRORS.find(isMatch) ?? LOST;
+	const wasConnecting = causes.some(({ syscall }) => syscall === 'connect');
 	return new Failure(id, host, {
 		code: code || undefined,
 		transient,
-		outcome: notSent || causes.some(wasConnecting) ? 'refused' : 'unknown',
+		outcome: notSent || wasConnecting ? 'refused' : 'unknown',
 		// Left out if n8n would replace the whole text for it: see `withoutNetworkCodes`.
 		details: code && withoutNetworkCodes(code) === code ? `(${code})` : '',
 	});
@@ -57,12 +76,11 @@ interface Cause {
 	code?: unknown;
 	/** In n8n's NodeApiError: the code of its cause, or the HTTP status if a response had begun. */
 	httpCode?: unknown;
+	/** What Node.js did when it failed. It sends a request only after `connect`. */
 	syscall?: unknown;
 	cause?: unknown;
 	/** In Node.js's AggregateError: an error for each address that was tried. */
 	errors?: unknown[];
-	/** In errors of axios: Node's ClientRequest. n8n 1 does not pass it on. */
-	request?: { socket?: { connecting?: boolean; secureConnecting?: boolean } | null };
 }
 
 /** Returns an error and its causes, the outermost first. */
@@ -72,23 +90,18 @@ function causesOf(error: unknown): Cause[] {
 	return [error, ...[cause, ...errors].flatMap(causesOf)];
 }
 
-/** Checks whether the connection was still being made: Node.js sends the request only afterwards. */
-function wasConnecting({ syscall, request }: Cause): boolean {
-	if (syscall === 'getaddrinfo' || syscall === 'connect') return true;
-	if (!request) return false;
-	const { socket } = request;
-	// No socket yet: a proxy ended the connection in place of opening a tunnel.
-	return socket === null || Boolean(socket?.connecting || socket?.secureConnecting);
-}
-
 /** Returns the code for a request that its time limit or a cancelled execution ended. */
 function codeOfAbort({ reason }: AbortSignal): string {
 	return (reason as Error | undefined)?.name === 'TimeoutError' ? 'ETIMEDOUT' : 'ERR_CANCELED';
 }
 
+/** Returns the outermost code, or n8n's name for a blocked address; '' if there is none. */
 function codeOf(causes: Cause[]): string {
 	const blocked = causes.find(({ name }) => String(name).startsWith('SsrfBlocked'));
 	if (blocked) return String(blocked.name);
-	const codes = causes.flatMap(({ code, httpCode }) => [code, httpCode]).map(String);
-	return codes.find((code) => /^[A-Z]/.test(code)) ?? '';
+	const codes = causes.flatMap(({ code, httpCode }) => [code, httpCode]);
+	// Not the HTTP status of a response.
+	return (
+		codes.find((code): code is string => typeof code === 'string' && /^[A-Z]/.test(code)) ?? ''
+	);
 }

@@ -13,6 +13,7 @@ import { CREDENTIAL_TYPE, type Credential } from '../../shared/credential';
 import { Failure } from '../../shared/failure';
 import type { Secrets } from '../../shared/secrets';
 import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure';
+import type { HttpSettings } from './settings';
 
 /**
  * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is five minutes (n8n-core's
@@ -36,7 +37,7 @@ export interface HttpRequest {
 	/** Below the base URL, percent-encoded. */
 	path: string;
 	query?: IDataObject;
-	/** Sent as JSON, also when empty. */
+	/** Sent as JSON, even if empty. */
 	body?: IDataObject;
 	/** The service changes something. */
 	write?: boolean;
@@ -44,8 +45,8 @@ export interface HttpRequest {
 	retries: number;
 	/** The response is to be a file. */
 	file?: boolean;
-	/** The item's Request Options; the timeout is in milliseconds. */
-	settings: Pick<IHttpRequestOptions, 'proxy' | 'skipSslCertificateValidation' | 'timeout'>;
+	/** The item's Request Options. */
+	settings: HttpSettings;
 }
 
 /** An HTTP response whose body is still to be read. */
@@ -75,10 +76,8 @@ export function cancelSignalOf(context: HttpContext): AbortSignal | undefined {
 export async function send(context: HttpContext, request: HttpRequest): Promise<HttpResponse> {
 	const { credential, method, path, query, body, write, file, settings } = request;
 	const url = credential.baseUrl + path;
-	const limit = new TimeLimit(
-		settings.timeout ?? TIMEOUTS[write ? 'write' : 'read'],
-		cancelSignalOf(context),
-	);
+	const timeout = settings.timeout ?? TIMEOUTS[write ? 'write' : 'read'];
+	const limit = new TimeLimit(timeout, cancelSignalOf(context));
 	const options: IHttpRequestOptions = {
 		...settings,
 		...STREAMED,
@@ -89,21 +88,24 @@ export async function send(context: HttpContext, request: HttpRequest): Promise<
 		body: body && JSON.stringify(body),
 		headers: file ? NOT_COMPRESSED : {},
 		disableFollowRedirect: true,
-		abortSignal: limit.signal,
-		// In place of n8n's default. Without redirects, this limit ends when the response begins (axios).
-		timeout: limit.milliseconds,
 	};
-	// n8n replaces the `abortSignal` of a request with the signal of its context (n8n-core's authentication.ts).
-	const limited = Object.create(context, {
-		getExecutionCancelSignal: { value: () => limit.signal },
-	}) as HttpContext;
 	const response = context.helpers.httpRequestWithAuthentication.call(
-		limited,
+		withSignal(context, limit.signal),
 		CREDENTIAL_TYPE,
 		options,
 		{ credentialsDecrypted: credential.decrypted },
 	);
 	return await begin(response, { url, host: SERVICE, secrets: credential.secrets, limit });
+}
+
+/**
+ * Returns the context with another signal that cancels its requests: n8n replaces the `abortSignal` of a request with the
+ * signal of its context (n8n-core's authentication.ts).
+ */
+function withSignal(context: HttpContext, signal: AbortSignal): HttpContext {
+	return Object.create(context, {
+		getExecutionCancelSignal: { value: () => signal },
+	}) as HttpContext;
 }
 
 /** Requests a file from the host behind a link, which never gets the private key. @throws Failure if no response began */
@@ -119,20 +121,19 @@ export async function requestLink(
 		url,
 		headers: NOT_COMPRESSED,
 		abortSignal: limit.signal,
-		// With redirects, it would include the time that n8n's store takes (follow-redirects). `limit` ends the request.
-		timeout: 0,
 	});
 	return await begin(response, { url, host: FILE_HOST, secrets: credential.secrets, limit });
 }
 
-/**
- * Settings of each request: the body is a stream, and HTTP errors are responses. Otherwise n8n would throw for them without the
- * service's reason, and send the request again after a 401 (n8n-core's request-helper-functions.ts).
- */
+/** Settings of each request. */
 const STREAMED = {
 	encoding: 'stream',
 	returnFullResponse: true,
+	// Otherwise, n8n would throw for an HTTP error without the service's reason, and send the request again after a 401 (n8n-core's
+	// request-helper-functions.ts).
 	ignoreHttpStatusErrors: true,
+	// A `TimeLimit` ends each request. The timeout of n8n's client would include the time that n8n takes to store a file.
+	timeout: 0,
 } as const;
 
 /** n8n's client treats a truncated compressed body as complete (`finishFlush` in lib/adapters/http.js of axios). */
@@ -178,9 +179,12 @@ export async function withRetries<T>(
 ): Promise<T> {
 	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });
 	for (let retry = 0; ; retry++) {
-		const [result] = await Promise.allSettled([attempt()]);
-		if (result.status === 'fulfilled') return result.value;
-		const error: unknown = result.reason;
+		let error: unknown;
+		try {
+			return await attempt();
+		} catch (reason) {
+			error = reason;
+		}
 		if (retry === retries || !mayRepeat(error, write)) throw error;
 		const longest = Math.min(FIRST_PAUSE * 2 ** retry, LONGEST_PAUSE);
 		await pause(Math.max(error.facts.retryAfter ?? 0, Math.random() * longest), cancelled);
@@ -216,7 +220,7 @@ export class TimeLimit {
 
 	/** @param milliseconds from now on; after `restart`, from then on */
 	constructor(
-		readonly milliseconds: number,
+		private readonly milliseconds: number,
 		cancelled?: AbortSignal,
 	) {
 		const { signal } = this.controller;
@@ -227,12 +231,12 @@ export class TimeLimit {
 	restart(): void {
 		this.lift();
 		this.timer = AbortSignal.timeout(this.milliseconds);
-		this.timer.addEventListener('abort', this.end);
+		this.timer.addEventListener('abort', this.endInTime);
 	}
 
 	/** Lets the request take any time. */
 	lift(): void {
-		this.timer?.removeEventListener('abort', this.end);
+		this.timer?.removeEventListener('abort', this.endInTime);
 	}
 
 	/** Ends the request now. */
@@ -241,5 +245,6 @@ export class TimeLimit {
 		this.controller.abort();
 	}
 
-	private readonly end = () => this.controller.abort(this.timer!.reason);
+	/** The timer's reason tells a timeout from an end by `abort`. */
+	private readonly endInTime = (): void => this.controller.abort(this.timer!.reason);
 }

@@ -10,8 +10,11 @@ const LONGEST_WAIT = 10_000;
 /** Milliseconds between two looks at a claim. */
 const INTERVAL = 250;
 
-/** Looks without a claim after insertions that failed: n8n's database refuses them. */
-const MOST_REFUSALS = 3;
+/** Insertions of a claim. A database that is full or read-only refuses each, and so does n8n for a workflow that is not saved. */
+const MOST_INSERTIONS = 3;
+
+/** Values of a claim's row. Another execution that asks for it adds its own owner. */
+const ROW_AND_OWNER = 2;
 
 /** Attempts to store what became of a request. The pauses between them double. */
 const MOST_ATTEMPTS = 5;
@@ -51,30 +54,60 @@ export class Claims {
 	async claim(key: string, identity: unknown): Promise<Claim | undefined> {
 		const claimRow = rowName('claim', key);
 		const successRow = rowName('success', key, identity);
-		// Tells a claim of this very try from that of another execution.
-		const owner = randomUUID();
-		// An insertion has failed, but n8n's database may have carried it out all the same.
-		let mayBeOwn = false;
-		let refusals = 0;
 		await this.checkRows();
 		for (;;) {
-			const found = await this.find(claimRow, successRow);
-			if (found === 'success') return undefined;
-			if (found === 'unreachable' && !mayBeOwn) throw notClaimed();
-			// A database that is full or read-only refuses each insertion, and so does n8n for a workflow that is not saved.
-			if (found === 'nothing' && mayBeOwn && ++refusals === MOST_REFUSALS) throw notClaimed();
-			if (found === 'nothing' || (found === 'claim' && mayBeOwn)) {
-				const isOwn = await this.insert(claimRow, owner).catch(() => undefined);
-				if (isOwn) return { claimRow, successRow };
-				mayBeOwn = isOwn === undefined;
-			}
-			this.waitsUntil ??= Date.now() + LONGEST_WAIT;
-			if (Date.now() >= this.waitsUntil || this.cancelled?.aborted) {
-				if (mayBeOwn) throw new Failure('key.maybeUsed', {}, { outcome: 'refused' });
-				throw new Failure('key.claimed');
+			if (await this.isStored(successRow)) return undefined;
+			const isClaimed = await this.isStored(claimRow);
+			if (!isClaimed && (await this.take(claimRow))) return { claimRow, successRow };
+			if (!(await this.mayWait())) throw new Failure('key.claimed');
+		}
+	}
+
+	/**
+	 * Inserts the row of a claim.
+	 * @returns false if another execution has inserted it
+	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then
+	 */
+	private async take(claimRow: string): Promise<boolean> {
+		const owner = randomUUID();
+		for (let attempt = 0; attempt < MOST_INSERTIONS; attempt++) {
+			const [inserted] = await Promise.allSettled([this.insert(claimRow, owner)]);
+			if (inserted.status === 'fulfilled') return inserted.value;
+			// The row may be there all the same: of another execution, or of this one, if only the database's answer was lost.
+			const values = await this.countAfterAll(claimRow);
+			if (values > ROW_AND_OWNER) return false;
+			if (values > 0) {
+				const [asked] = await Promise.allSettled([this.insert(claimRow, owner)]);
+				if (asked.status === 'rejected') throw maybeUsed();
+				return asked.value;
 			}
 			await pause(INTERVAL, this.cancelled);
 		}
+		throw notClaimed();
+	}
+
+	/** @throws Failure if n8n's database can't be read; nothing was stored then */
+	private async isStored(row: string): Promise<boolean> {
+		const [count] = await Promise.allSettled([this.count(row)]);
+		if (count.status === 'rejected') throw notClaimed();
+		return count.value > 0;
+	}
+
+	/** Counts the values of a row that may have been stored: waits for the database. @throws Failure if it takes too long */
+	private async countAfterAll(row: string): Promise<number> {
+		for (;;) {
+			const [count] = await Promise.allSettled([this.count(row)]);
+			if (count.status === 'fulfilled') return count.value;
+			if (!(await this.mayWait())) throw maybeUsed();
+		}
+	}
+
+	/** Waits a moment for another execution, or for n8n's database. @returns false once the run has waited for too long */
+	private async mayWait(): Promise<boolean> {
+		this.waitsUntil ??= Date.now() + LONGEST_WAIT;
+		if (Date.now() >= this.waitsUntil || this.cancelled?.aborted) return false;
+		await pause(INTERVAL, this.cancelled);
+		return true;
 	}
 
 	/** Stores what became of the request of a claim. */
@@ -88,46 +121,33 @@ export class Claims {
 
 	/** Checks that n8n stores each row under its own name: see {@link withRow}. @throws Failure if it does not */
 	async checkRows(): Promise<void> {
-		const isThere = await this.has(rowName('never written')).catch(() => true);
-		if (isThere) throw notClaimed();
+		if (await this.isStored(rowName('never written'))) throw notClaimed();
 	}
 
 	/** @param hint is shown if no attempt succeeds */
 	private async store(change: () => Promise<unknown>, hint: string): Promise<void> {
 		for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-			const [{ status }] = await Promise.allSettled([change()]);
-			if (status === 'fulfilled') return;
+			const [stored] = await Promise.allSettled([change()]);
+			if (stored.status === 'fulfilled') return;
 			await pause(INTERVAL * 2 ** attempt, this.cancelled);
 		}
 		this.hint(hint);
 	}
 
-	private async find(
-		claimRow: string,
-		successRow: string,
-	): Promise<'success' | 'claim' | 'nothing' | 'unreachable'> {
-		try {
-			if (await this.has(successRow)) return 'success';
-			return (await this.has(claimRow)) ? 'claim' : 'nothing';
-		} catch {
-			return 'unreachable';
-		}
-	}
-
 	/** `node` is n8n's scope of a row. `withRow` puts the row's name in place of the node's ID. */
-	private async has(row: string): Promise<boolean> {
-		const count = await withRow(this.context, row, ({ getProcessedDataCount }) =>
+	private async count(row: string): Promise<number> {
+		return await withRow(this.context, row, ({ getProcessedDataCount }) =>
 			getProcessedDataCount?.('node', MODE),
 		);
-		return count > 0;
 	}
 
 	/**
-	 * Inserts a row with two values: its name, which each row has, and its owner.
-	 * @returns true if the row is new, or was inserted by this owner before. If another execution inserts the row at the same
-	 * time, the database refuses this insertion
+	 * Inserts a row that holds its own name and its owner. If the row is there, n8n adds the owner. If another execution inserts it
+	 * at the same time, the database refuses this insertion.
+	 * @returns true if this owner has inserted the row, now or before
 	 */
 	private async insert(row: string, owner = ''): Promise<boolean> {
+		// `new` has the values that were not in the row, and `processed` those that were.
 		const values = await withRow(this.context, row, ({ checkProcessedAndRecord }) =>
 			checkProcessedAndRecord?.([row, owner], 'node', MODE),
 		);
@@ -155,4 +175,8 @@ function rowName(...parts: unknown[]): string {
 
 function notClaimed(): Failure {
 	return new Failure('key.notClaimed', {}, { outcome: 'refused' });
+}
+
+function maybeUsed(): Failure {
+	return new Failure('key.maybeUsed', {}, { outcome: 'refused' });
 }

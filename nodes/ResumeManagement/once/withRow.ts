@@ -17,7 +17,7 @@ export interface ClaimContext {
  * (n8n/src/deduplication/deduplication-helper.ts). So the node has the row's name as its ID while the helper is called. If n8n
  * read the ID later, all rows would be one: `Claims.checkRows` notices that by a row that is never written.
  *
- * n8n has no "insert if absent" for nodes, which would replace this file.
+ * n8n has no "insert if absent" for nodes, which would replace this file: .github/ISSUE_TEMPLATE/n8n-request.md asks for it.
  * @throws Error if n8n has no such helper
  */
 export async function withRow<T>(

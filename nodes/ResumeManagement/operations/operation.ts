@@ -1,7 +1,6 @@
 import type { IDataObject, IHttpRequestMethods, INodeProperties } from 'n8n-workflow';
 
 import type { ParameterReader } from '../../shared/parameters';
-import type { JsonBody } from '../http/judge';
 import type { FileOutput } from '../responses/file';
 import type { ListOutput } from '../responses/list';
 import type { RecordOutput } from '../responses/record';
@@ -40,22 +39,24 @@ export interface WriteOperation extends BaseOperation {
 	returns: typeof RecordOutput;
 	/** Name of the field that limits the number of items in a run. */
 	maxItemsField?: string;
-	/** Reads the parts that only this operation has. @throws Failure naming the field; nothing was sent then */
-	readParts(parameters: ParameterReader): WriteParts;
+	/** It bills: its item says so, and its preview that nothing was billed. */
+	bills?: true;
+	/** Reads the fields that only this operation has. @throws Failure naming the field; nothing was sent then */
+	readInput(parameters: ParameterReader): WriteInput;
 	/** Returns why a response with the status "success" does not confirm the request; undefined if it does. */
-	confirmationProblem?(responseBody: JsonBody, requestBody?: IDataObject): string | undefined;
+	confirmationProblem?(response: IDataObject, sent: IDataObject): string | undefined;
 }
 
-/** Parts of a write that only its operation reads. */
-export interface WriteParts {
-	/** If the item chooses it. */
+/** What a write reads from its own fields. */
+export interface WriteInput {
+	/** Replaces the operation's method. */
 	method?: IHttpRequestMethods;
-	/** Sent as JSON, also when empty. */
+	/** Sent as JSON, even if empty. */
 	body?: IDataObject;
 	/** Return what would be sent instead of sending it. */
 	preview?: boolean;
-	/** Properties that the item of a success gets beside those of its record. */
+	/** Properties that the item of a success gets besides those of its record. */
 	beside?: IDataObject;
-	/** What an upgrade buys: equal IDs for equal purchases, which items of one run may repeat if that is allowed. */
+	/** What the item buys. Equal purchases have equal IDs, and a run refuses a repeated one unless it is allowed. */
 	purchase?: { id: string; isRepeatAllowed: boolean };
 }

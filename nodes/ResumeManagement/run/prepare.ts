@@ -1,49 +1,18 @@
-import type {
-	IExecuteFunctions,
-	IExecutePaginationFunctions,
-	IHttpRequestOptions,
-	INode,
-} from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
-import type { Credential } from '../../shared/credential';
-import { Failure } from '../../shared/failure';
-import { isTool, ParameterReader, type ParameterOptions } from '../../shared/parameters';
-import { decoded } from '../../shared/text';
+import { isTool, ParameterReader } from '../../shared/parameters';
 import type { HttpRequest } from '../http/send';
-import { type UserByEmail, Users } from '../lookup/users';
-import type { Claims } from '../once/claims';
-import type { Operation, ReadOperation, WriteOperation, WriteParts } from '../operations/operation';
+import { type RequestOptions, toHttpSettings } from '../http/settings';
+import { Users } from '../lookup/users';
+import type { Operation, ReadOperation, WriteInput, WriteOperation } from '../operations/operation';
 import type { RecordOutput } from '../responses/record';
 import { listPathOf, paginationOf } from '../responses/requestList';
-
-/** What the items of a run share. */
-export interface Run {
-	context: IExecuteFunctions | IExecutePaginationFunctions;
-	node: INode;
-	/** Failed items are returned as data, and the run continues. */
-	continues: boolean;
-	/** A failed write stops the writes after it. */
-	stopsWrites: boolean;
-	credentials: { read(itemIndex: number): Promise<Credential> };
-	/** Set once an item names a user by email. */
-	users?: Users;
-	/** Set once an item has a Send Once Key. */
-	claims?: Claims;
-	/** Shows a message above the output in n8n's editor, once for all items. */
-	hint(message: string): void;
-	/** n8n's `getNodeParameter`. */
-	readParameter(
-		name: string,
-		index: number,
-		fallback?: unknown,
-		options?: ParameterOptions,
-	): unknown;
-}
+import type { Run } from './run';
 
 /** A write of which every expression has been evaluated, and every value checked. */
-export interface PreparedWrite extends Pick<WriteParts, 'preview' | 'purchase' | 'beside'> {
+export interface PreparedWrite extends Pick<WriteInput, 'preview' | 'purchase' | 'beside'> {
 	request: HttpRequest;
-	response: RecordOutput;
+	output: RecordOutput;
 	/** What the item is for, claimed across executions. Undefined if the user set none. */
 	sendOnceKey?: string;
 }
@@ -68,13 +37,12 @@ export async function prepareRead(
 	run: Run,
 	operation: ReadOperation,
 	index: number,
-): Promise<{ request: HttpRequest; response: InstanceType<ReadOperation['returns']> }> {
+): Promise<{ request: HttpRequest; output: InstanceType<ReadOperation['returns']> }> {
 	const parameters = parametersOf(run, operation, index);
-	const response = new operation.returns(parameters, operation);
+	const output = new operation.returns(parameters, operation);
 	const retries = parameters.count('options.retries');
-	const parts = { method: operation.method, retries };
-	const request = await toRequest(run, operation, index, parameters, parts);
-	return { request, response };
+	const address = await prepareAddress(run, operation, index, parameters, retries);
+	return { request: { ...address, method: operation.method }, output };
 }
 
 /** As {@link prepareRead}, for a write. */
@@ -84,96 +52,48 @@ export async function prepareWrite(
 	index: number,
 ): Promise<PreparedWrite> {
 	const parameters = parametersOf(run, operation, index);
-	const own = operation.readParts(parameters);
-	const { method = operation.method, body, ...others } = own;
+	const input = operation.readInput(parameters);
+	const { method = operation.method, body, preview, purchase, beside } = input;
 	const sendOnceKey = parameters.sendOnceKey();
-	const response = new operation.returns(parameters, operation);
-	const parts = { method, body, write: true, retries: WRITE_RETRIES };
-	const request = await toRequest(run, operation, index, parameters, parts);
-	return { ...others, request, response, sendOnceKey };
+	const output = new operation.returns(parameters, operation);
+	const address = await prepareAddress(run, operation, index, parameters, WRITE_RETRIES);
+	const request = { ...address, method, body, write: true };
+	return { request, output, sendOnceKey, preview, purchase, beside };
 }
 
-/** Adds path, query, Request Options and credential to the parts of an item's request. */
-async function toRequest(
+/** Prepares the parts of a request that reads and writes have in common. */
+async function prepareAddress(
 	run: Run,
 	operation: Operation,
 	index: number,
 	parameters: ParameterReader,
-	parts: Pick<HttpRequest, 'method' | 'body' | 'write' | 'retries'>,
-): Promise<HttpRequest> {
-	const pathValue = readPathValue(operation, parameters);
+	retries: number,
+): Promise<Omit<HttpRequest, 'method' | 'body' | 'write'>> {
+	const { path, pathField } = operation;
+	// A user's email is looked up only after everything else is found valid.
+	const target = pathField && readTarget(parameters, pathField);
 	const query = parameters.query();
 	const settings = toHttpSettings(run.readParameter('requestOptions', index, {}) as RequestOptions);
 	const credential = await run.credentials.read(index);
-	const request = { ...parts, query, settings, credential };
-	const value = typeof pathValue === 'string' ? pathValue : await findUser(run, pathValue, request);
-	return { ...request, path: operation.path.replace(/:\w+/, () => value) };
+	const connection = { credential, retries, settings };
+	if (target === undefined) return { ...connection, path, query };
+	let value = target;
+	if (typeof value !== 'string') {
+		run.users ??= new Users(run.context, run.hint);
+		value = await run.users.findId(value, connection);
+	}
+	// A function, because a text would be a pattern: `$&` stands for the match there.
+	return { ...connection, path: path.replace(/:\w+/, () => value), query };
 }
 
-/** Returns the value for the `:name` in the path, percent-encoded, or a user to look up; '' for a path without a name. */
-function readPathValue(
-	{ pathField }: Operation,
-	parameters: ParameterReader,
-): string | UserByEmail {
-	if (!pathField) return '';
-	if (pathField.type !== 'resourceLocator') return parameters.path(pathField.name);
-	const id = parameters.idOrEmail(pathField.name);
+/** Returns the value for the `:name` in the path, percent-encoded; or a user to look up. */
+function readTarget(parameters: ParameterReader, { name, type }: INodeProperties) {
+	if (type !== 'resourceLocator') return parameters.path(name);
+	const id = parameters.idOrEmail(name);
 	if (typeof id === 'string') return id;
-	const path = listPathOf(parameters, 'options.usersPath');
-	return { ...id, path, pagination: paginationOf(parameters, 'options.usersPagination') };
-}
-
-async function findUser(
-	run: Run,
-	user: UserByEmail,
-	request: Omit<HttpRequest, 'path'>,
-): Promise<string> {
-	run.users ??= new Users(run.context, run.hint);
-	return await run.users.findId(user, request);
-}
-
-/** n8n's own Request Options (n8n-core/src/nodes-loader/constants.ts). Times are in milliseconds. */
-export interface RequestOptions {
-	batching?: { batch?: { batchSize?: number; batchInterval?: number } };
-	allowUnauthorizedCerts?: boolean;
-	proxy?: string;
-	timeout?: number;
-}
-
-/** Milliseconds. Node.js ends a longer timer at once. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1;
-
-/** @throws Failure if Proxy is not a URL */
-function toHttpSettings(options: RequestOptions): HttpRequest['settings'] {
-	const { allowUnauthorizedCerts, proxy } = options;
-	const timeout = Math.ceil(Math.min(Number(options.timeout), LONGEST_TIMEOUT));
 	return {
-		...(timeout > 0 && { timeout }),
-		...(proxy && { proxy: parseProxy(proxy) }),
-		...(allowUnauthorizedCerts === true && { skipSslCertificateValidation: true }),
+		...id,
+		path: listPathOf(parameters, 'options.usersPath'),
+		pagination: paginationOf(parameters, 'options.usersPagination'),
 	};
-}
-
-function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
-	if (!/^\s*https?:/i.test(proxy) || !URL.canParse(proxy)) throw new Failure('parameter.proxy');
-	const { protocol, hostname, port, username, password } = new URL(proxy);
-	return {
-		protocol: protocol.replace(':', ''),
-		host: hostname,
-		port: Number(port || (protocol === 'https:' ? 443 : 80)),
-		...(username && {
-			auth: { username: forProxyAgent(username), password: forProxyAgent(password) },
-		}),
-	};
-}
-
-/**
- * n8n writes user and password into a URL, which encodes all reserved characters but the percent sign, and its proxy agent
- * decodes them (@n8n/backend-network's http/axios/utils.ts, http-proxy-agent).
- * @throws Failure if a percent sign is no escape
- */
-function forProxyAgent(encoded: string): string {
-	const text = decoded(encoded);
-	if (text === undefined) throw new Failure('parameter.proxy');
-	return text.replaceAll('%', '%25');
 }

@@ -1,4 +1,9 @@
-import { type INodeExecutionData, NodeApiError, NodeOperationError } from 'n8n-workflow';
+import {
+	type IDataObject,
+	type INodeExecutionData,
+	NodeApiError,
+	NodeOperationError,
+} from 'n8n-workflow';
 
 import { Failure, toNodeError } from '../../shared/failure';
 import { shownNames } from '../../shared/names';
@@ -9,34 +14,84 @@ import { type JsonBody, statusProblem } from '../http/judge';
 import { requestJson } from '../http/response';
 import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
-import type { WriteId } from '../once/identity';
-import { type Entry, journalOf } from '../once/journal';
+import { type Entry, journalOf, refuseUnguarded, UNDER_WAY } from '../once/journal';
+import type { WriteId } from '../once/writeId';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../responses/record';
-import { parametersOf, prepareWrite, type PreparedWrite, type Run } from './prepare';
+import { paceOf } from './inOrder';
+import { parametersOf, prepareWrite, type PreparedWrite } from './prepare';
+import { failOthers, type Outputs, type Run, runItem } from './run';
 
 /**
- * Writes an item, after all earlier items.
- * @param id identifies the write within the run
- * @param prepared if the item was prepared before
+ * Writes all items, one after the other. All of them are prepared before the first is sent: under On Error = Stop, an invalid
+ * item ends the run before any write.
+ * @throws NodeApiError or NodeOperationError
+ */
+export async function writeAll(
+	run: Run,
+	operation: WriteOperation,
+	indexes: number[],
+): Promise<INodeExecutionData[]> {
+	const outputs: Outputs = new Map();
+	const prepared = new Map<number, PreparedWrite>();
+	try {
+		// The results of an earlier attempt come before anything that can fail in this attempt.
+		const journal = journalOf(run.context);
+		for (const index of indexes) {
+			const entry = journal.recall(index);
+			if (entry) outputs.set(index, await runItem(run, index, async () => [itemOf(entry)]));
+		}
+
+		if (run.node.retryOnFail) run.hint(retryHint(operation));
+		refuseTooMany(run, operation, indexes);
+		for (const index of indexes) {
+			if (outputs.has(index)) continue;
+			const failed = await runItem(run, index, async () => {
+				prepared.set(index, await prepareUnrepeated(run, operation, index));
+				return [];
+			});
+			if (!prepared.has(index)) outputs.set(index, failed);
+		}
+
+		const pace = paceOf(run);
+		for (const [index, write] of prepared) {
+			await pace.next();
+			const items = runItem(run, index, async () => [
+				await writeOnce(run, operation, index, write),
+			]);
+			outputs.set(index, await items);
+		}
+	} catch (error) {
+		if (!run.continues) throw withProgress(run, operation, error, indexes);
+		failOthers(outputs, indexes, error);
+	}
+	return indexes.flatMap((index) => outputs.get(index)!);
+}
+
+/**
+ * Writes one item, where n8n starts all items at once: after all earlier ones and, under On Error = Stop, not after a failed one.
  * @throws Failure; n8n's own errors
  */
-export async function writeItem(
+export async function writeSingle(
 	run: Run,
 	operation: WriteOperation,
 	index: number,
 	id: WriteId,
-	prepared?: PreparedWrite,
 ): Promise<INodeExecutionData[]> {
-	const { context, stopsWrites } = run;
-	const journal = journalOf(context);
+	const journal = journalOf(run.context);
+	const write = async () => {
+		const entry = journal.recall(id);
+		if (entry) return itemOf(entry);
+		if (!run.continues) journal.refuseStopped(id);
+		return await writeOnce(run, operation, id, await prepareUnrepeated(run, operation, index));
+	};
 	return await journal.queue.run(async () => {
-		const writing = writeOnce(run, operation, index, id, prepared).catch((error: Error) => {
-			// An applied write stops no other one, also if its item can't be shown.
-			if (stopsWrites && !journal.isApplied(id)) journal.stop(id, error.message);
+		const item = write().catch((error: Error) => {
+			// An applied write stops no other one, even if its item can't be shown.
+			if (!journal.isApplied(id)) journal.stop(id, error.message);
 			throw error;
 		});
-		return [await writing];
+		return [await item];
 	});
 }
 
@@ -44,41 +99,31 @@ export async function writeItem(
 async function writeOnce(
 	run: Run,
 	operation: WriteOperation,
-	index: number,
 	id: WriteId,
-	prepared?: PreparedWrite,
+	{ request, output, beside, preview, sendOnceKey }: PreparedWrite,
 ): Promise<INodeExecutionData> {
-	const journal = journalOf(run.context);
-	if (!journal.isGuarded) throw new Failure('write.unguarded');
-
-	// What became of it in an earlier attempt comes before anything that can fail in this attempt.
-	if (journal.isFinal(id)) return itemOf(journal.recall(id)!);
-	journal.refuseStopped(id);
-
-	const { request, response, beside, preview, sendOnceKey } =
-		prepared ?? (await prepareUnrepeated(run, operation, index));
+	refuseUnguarded(run.context);
 	if (preview) {
 		// An item that could not be sent fails in a preview, too.
 		if (sendOnceKey) await claimsOf(run).checkRows();
-		journal.endStop(id);
-		return previewOf(request);
+		return previewOf(operation, request);
 	}
-
-	// From here on it may have been carried out, whatever happens, unless something else is proved.
-	journal.begin(id);
-	let claim: Claim | undefined;
+	const journal = journalOf(run.context);
+	journal.record(id, UNDER_WAY);
 	let entry: Entry;
+	let claim: Claim | undefined;
 	try {
 		if (sendOnceKey) {
-			claim = await claimsOf(run).claim(sendOnceKey, identityOf(operation, request));
+			claim = await claimsOf(run).claim(sendOnceKey, requestIdentity(operation, request));
 		}
 		if (sendOnceKey && !claim) {
-			const body = { alreadySent: true, sendOnceKey, outcome: 'applied' };
+			const body = { alreadySent: true, sendOnceKey, outcome: 'applied', ...beside };
 			entry = { outcome: 'applied', body };
 		} else {
 			const { body } = await requestJson(run.context, request);
 			refuseUnconfirmed(operation, request, body);
-			entry = { outcome: 'applied', body, response, beside };
+			const billed = operation.bills && { billed: true };
+			entry = { outcome: 'applied', body, output, beside: { ...beside, ...billed } };
 		}
 	} catch (error) {
 		entry = failedEntry(error);
@@ -86,7 +131,6 @@ async function writeOnce(
 	journal.record(id, entry);
 	// A failure to store it is a hint, and leaves the outcome as it is.
 	if (claim) await claimsOf(run).settle(claim, entry.outcome);
-	if (entry.outcome === 'applied') journal.endStop(id);
 	return itemOf(entry);
 }
 
@@ -105,33 +149,20 @@ async function prepareUnrepeated(
 	const { purchase, sendOnceKey, request } = prepared;
 	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is one of its own.
 	if (!purchase || sendOnceKey || isTool(run.node)) return prepared;
-	// By the Base URL alone: if n8n reads the credential in another way in a retry, `account` may differ.
+	// The Base URL alone: if n8n reads the credential in another way in a retry, `account` may differ.
 	const id = JSON.stringify([request.credential.baseUrl, purchase.id]);
-	journalOf(run.context).refuseRepeated(index, id, purchase.isRepeatAllowed);
-	return prepared;
-}
-
-/** Prepares writes before the first is sent: an invalid item stops the run before any write. @throws n8n's errors */
-export async function prepareAll(
-	run: Run,
-	operation: WriteOperation,
-	indexes: number[],
-): Promise<Map<number, PreparedWrite>> {
-	const prepared = new Map<number, PreparedWrite>();
-	for (const index of indexes) {
-		try {
-			prepared.set(index, await prepareUnrepeated(run, operation, index));
-		} catch (error) {
-			throw toNodeError(run.node, error, index);
-		}
+	const firstItem = journalOf(run.context).firstItemWith(id, index);
+	if (firstItem !== index && !purchase.isRepeatAllowed) {
+		throw new Failure('write.repeated', { firstItem });
 	}
 	return prepared;
 }
 
 /** Refuses a run of too many items, most often a mistake in the workflow. Previews do not count. @throws Failure */
-export function refuseTooMany(run: Run, operation: WriteOperation, indexes: number[]): void {
+function refuseTooMany(run: Run, operation: WriteOperation, indexes: number[]): void {
 	const { maxItemsField } = operation;
 	if (!maxItemsField) return;
+	// The first item's limit counts for all.
 	const most = parametersOf(run, operation, 0).count(maxItemsField);
 	if (indexes.length <= most) return;
 	const isPreview = (index: number) => parametersOf(run, operation, index).flag('preview');
@@ -143,17 +174,19 @@ export function refuseTooMany(run: Run, operation: WriteOperation, indexes: numb
  * Returns everything that tells this request from others with the same Send Once Key. Its hash is stored in n8n's database: after a
  * change here, earlier successes are not found, and their keys are "used before".
  */
-function identityOf(operation: WriteOperation, request: HttpRequest): unknown {
+function requestIdentity(operation: WriteOperation, request: HttpRequest): unknown {
 	const { method, path, query, body, credential } = request;
 	const { baseUrl, account } = credential;
-	// The case of an address makes no other request.
-	const email = typeof body?.email === 'string' ? { email: normalizeEmail(body.email) } : {};
-	// With `operation.path`: the success of a custom request, which its status alone confirms, is no confirmed upgrade.
-	return [baseUrl, account, operation.path, method, path, query, body && { ...body, ...email }];
+	const email = body?.email;
+	// Addresses in other letters are one address.
+	const compared = typeof email === 'string' ? { ...body, email: normalizeEmail(email) } : body;
+	// With the operation's path: the success of a custom request, which its status alone confirms, is no confirmed upgrade.
+	return { baseUrl, account, operation: operation.path, method, path, query, body: compared };
 }
 
-function previewOf({ method, path, body, credential }: HttpRequest): INodeExecutionData {
-	const shown = { preview: true, billed: false, method, path, ...(body && { body }) };
+function previewOf({ bills }: WriteOperation, request: HttpRequest): INodeExecutionData {
+	const { method, path, body, credential } = request;
+	const shown = { preview: true, ...(bills && { billed: false }), method, path, body };
 	return toItem(hideSecrets(shown, credential.secrets));
 }
 
@@ -162,7 +195,8 @@ function previewOf({ method, path, body, credential }: HttpRequest): INodeExecut
  * Without a confirmation, the outcome is unknown. @throws Failure
  */
 function refuseUnconfirmed(operation: WriteOperation, request: HttpRequest, body: JsonBody): void {
-	const reason = statusProblem(body) ?? operation.confirmationProblem?.(body, request.body);
+	const reason =
+		statusProblem(body) ?? operation.confirmationProblem?.(body as IDataObject, request.body ?? {});
 	if (reason === undefined) return;
 	const details = `The response has the properties: ${shownNames(body)}.`;
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: 200, details });
@@ -170,28 +204,25 @@ function refuseUnconfirmed(operation: WriteOperation, request: HttpRequest, body
 
 /** @param error if it is no {@link Failure}, the outcome is unknown */
 function failedEntry(error: unknown): Entry {
-	const failure = error instanceof Failure ? error.with({ isWrite: true }) : unexpected();
+	if (!(error instanceof Failure)) return UNDER_WAY;
+	const failure = error.with({ isWrite: true });
 	return { outcome: failure.outcome, failure };
-}
-
-function unexpected(): Failure {
-	return new Failure('node.unexpected', {}, { isWrite: true });
 }
 
 /** Makes the item of an applied write. @throws the Failure of any other write, or one that says that it was applied */
 function itemOf(entry: Entry): INodeExecutionData {
-	if ('failure' in entry) throw entry.failure ?? unexpected();
-	const { body, response, beside } = entry;
+	if ('failure' in entry) throw entry.failure;
+	const { body, output, beside } = entry;
 	try {
-		return response ? response.itemOf(body, beside) : toItem(body);
+		return output ? output.itemOf(body, beside) : toItem(body);
 	} catch {
-		// It was carried out all the same.
+		// Whatever failed here, the service has carried it out.
 	}
 	throw new Failure('write.notShown', {}, { isWrite: true, outcome: 'applied' });
 }
 
 /** A hint of the run, because a notice in the node's description can't depend on this setting. */
-export function retryHint(operation: WriteOperation): string {
+function retryHint(operation: WriteOperation): string {
 	return `Retry On Fail is on. It never sends an item again that succeeded or may have. Another round of a loop does, and so does a new execution, also one that is started with Retry in the list of executions${unlessKeyed(operation)}.`;
 }
 
@@ -199,8 +230,8 @@ function unlessKeyed({ fields }: WriteOperation): string {
 	return fields.some(({ name }) => name === 'sendOnceKey') ? ', unless Send Once Key is set' : '';
 }
 
-/** Returns the error that stops the node, with the writes that were carried out before. */
-export function withProgress(
+/** Returns the error that ends the run, with the writes that were carried out before. */
+function withProgress(
 	{ node, context }: Run,
 	operation: WriteOperation,
 	error: unknown,

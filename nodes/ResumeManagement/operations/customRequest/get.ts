@@ -5,7 +5,7 @@ import { customPath, fieldsToReturn, readOptions, simplify } from '../fields';
 export const get: ReadOperation = {
 	value: 'get',
 	name: 'Get',
-	action: 'Get with a custom request',
+	action: 'Get custom request',
 	description: 'Read a path that no other operation covers, with GET. Changes nothing.',
 	method: 'GET',
 	path: '/:path',

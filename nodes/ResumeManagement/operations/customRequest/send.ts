@@ -7,7 +7,7 @@ import { bodyInputs, customPath, options, queryParameters, sendOnceKey, simplify
 export const send: WriteOperation = {
 	value: 'send',
 	name: 'Send',
-	action: 'Send a custom request',
+	action: 'Send custom request',
 	description:
 		'Send a POST, PUT, PATCH or DELETE request to a path of the service. This may change or delete data, or bill: each call is carried out, so call it once for each change.',
 	method: 'POST',
@@ -37,11 +37,11 @@ export const send: WriteOperation = {
 		simplify,
 		options(queryParameters),
 	],
-	readParts: (parameters) => {
+	readInput: (parameters) => {
 		const method = parameters.choice<IHttpRequestMethods>('method');
 		const body = parameters.body();
 		// A body has no meaning with DELETE, and some servers refuse one (RFC 9110, §9.3.5).
-		const isLeftOut = method === 'DELETE' && Object.keys(body).length === 0;
-		return { method, ...(!isLeftOut && { body }) };
+		const hasBody = method !== 'DELETE' || Object.keys(body).length > 0;
+		return hasBody ? { method, body } : { method };
 	},
 };

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { exactString, isObject } from '../../../shared/json';
 import { normalizeEmail } from '../../../shared/text';
@@ -31,7 +31,7 @@ const maxUpgrades: INodeProperties = {
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
 	name: 'Upgrade',
-	action: 'Upgrade a plan (bills)',
+	action: 'Upgrade plan (bills)',
 	description:
 		'Move an existing user, named by email, to another subscription plan. This bills: each call may charge a payment, so call it once for each purchase.',
 	builderHint:
@@ -39,6 +39,7 @@ export const upgrade: WriteOperation = {
 	method: 'POST',
 	path: '/plan/upgrade',
 	write: true,
+	bills: true,
 	returns: RecordOutput,
 	fields: [
 		{
@@ -106,27 +107,25 @@ export const upgrade: WriteOperation = {
 	// Times of the subscription record (partner API specification, §2).
 	timestamps: ['created', 'current_period_start', 'current_period_end'],
 	maxItemsField: 'options.maxUpgrades',
-	readParts: (parameters) => {
+	readInput: (parameters) => {
 		const planId = parameters.text('planId');
 		const email = parameters.email('email');
 		const aiTokenId = parameters.optionalText('aiTokenId');
 		const preview = parameters.flag('preview');
 		const isRepeatAllowed = parameters.flag('options.allowRepeatedUpgrades');
-		// With `preview`, which may differ between items: an upgrade does not repeat a preview, which bought nothing. Without the
-		// AI credits: with other credits, the same plan is most often a mistake, too.
+		// An upgrade does not repeat a preview, which bought nothing. The same plan with other AI credits is most often a mistake.
 		const id = JSON.stringify([preview, normalizeEmail(email), planId.normalize('NFC')]);
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
-			beside: { email, billed: true },
+			beside: { email },
 			purchase: { id, isRepeatAllowed },
 		};
 	},
-	confirmationProblem: (body, sent) => {
-		const { data } = body as IDataObject;
+	confirmationProblem: ({ data }, sent) => {
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).
-		if (exactString(data.plan_id) === sent!.planId) return undefined;
+		if (exactString(data.plan_id) === sent.planId) return undefined;
 		return 'its subscription is not of the requested plan';
 	},
 };

@@ -5,7 +5,7 @@ import { bodyInputs, options, sendOnceKey, simplify, userId, lookupOptions } fro
 export const create: WriteOperation = {
 	value: 'create',
 	name: 'Create',
-	action: 'Create a resume',
+	action: 'Create resume',
 	description: 'Create a resume for one user. Each call creates another resume.',
 	method: 'POST',
 	path: '/user/:userID/resume',
@@ -13,5 +13,5 @@ export const create: WriteOperation = {
 	write: true,
 	returns: RecordOutput,
 	fields: [userId, ...bodyInputs, sendOnceKey, simplify, options(...lookupOptions)],
-	readParts: (parameters) => ({ body: parameters.body() }),
+	readInput: (parameters) => ({ body: parameters.body() }),
 };

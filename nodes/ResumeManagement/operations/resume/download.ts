@@ -5,7 +5,7 @@ import { readOptions, resume, resumePicker } from '../fields';
 export const download: ReadOperation = {
 	value: 'download',
 	name: 'Download',
-	action: 'Download a resume',
+	action: 'Download resume',
 	description: 'Download one resume as a file. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID/download',

@@ -5,7 +5,7 @@ import { fieldsToReturn, readOptions, resume, resumePicker, simplify } from '../
 export const get: ReadOperation = {
 	value: 'get',
 	name: 'Get',
-	action: 'Get a resume',
+	action: 'Get resume',
 	description: 'Read one resume by ID. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID',

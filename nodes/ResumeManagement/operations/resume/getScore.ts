@@ -5,7 +5,7 @@ import { fieldsToReturn, readOptions, resume, resumePicker, simplify } from '../
 export const getScore: ReadOperation = {
 	value: 'getScore',
 	name: 'Get Score',
-	action: 'Get the score of a resume',
+	action: 'Get resume score',
 	description: 'Read the score of one resume. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID/score',

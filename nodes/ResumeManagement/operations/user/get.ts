@@ -5,7 +5,7 @@ import { fieldsToReturn, lookupOptions, readOptions, simplify, userId } from '..
 export const get: ReadOperation = {
 	value: 'get',
 	name: 'Get',
-	action: 'Get a user',
+	action: 'Get user',
 	description: 'Read one user by ID or email. Changes nothing.',
 	method: 'GET',
 	path: '/user/:userID',

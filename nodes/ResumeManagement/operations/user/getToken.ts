@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { Failure } from '../../../shared/failure';
 import { isObject } from '../../../shared/json';
 import { RecordOutput } from '../../responses/record';
@@ -9,7 +7,7 @@ import { bodyInputs, simplify } from '../fields';
 export const getToken: WriteOperation = {
 	value: 'getToken',
 	name: 'Get Token',
-	action: 'Get a user token',
+	action: 'Get user token',
 	description:
 		'Obtain a token for one user, at /user/token. Each call issues a secret that acts for the user, so do not share it.',
 	method: 'POST',
@@ -28,14 +26,13 @@ export const getToken: WriteOperation = {
 		...bodyInputs,
 		simplify,
 	],
-	readParts: (parameters) => {
+	readInput: (parameters) => {
 		const email = parameters.email('email', { optional: true });
 		const body = parameters.body(email ? { email } : {});
 		if (Object.keys(body).length > 0) return { body };
 		throw new Failure('parameter.noUser', {}, { details: 'Nothing was sent for this item.' });
 	},
-	confirmationProblem: (body) => {
-		const { token, data } = body as IDataObject;
+	confirmationProblem: ({ token, data }) => {
 		const found = token ?? (isObject(data) ? data.token : data);
 		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it has no token';
 	},
