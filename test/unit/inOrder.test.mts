@@ -1,4 +1,5 @@
-import { Pace, runSideBySide } from '../../nodes/ResumeManagement/run/inOrder.ts';
+import { runSideBySide } from '../../nodes/ResumeManagement/run/entry.ts';
+import { Pace } from '../../nodes/ResumeManagement/run/run.ts';
 import { shared } from '../support/environment.mts';
 
 const indexes = (count: number) => [...Array(count).keys()];

@@ -13,7 +13,6 @@ import { CREDENTIAL_TYPE, type Credential } from '../../shared/credential';
 import { Failure } from '../../shared/failure';
 import type { Secrets } from '../../shared/secrets';
 import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure';
-import type { HttpSettings } from './settings';
 
 /**
  * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is five minutes (n8n-core's
@@ -45,8 +44,8 @@ export interface HttpRequest {
 	retries: number;
 	/** The response is to be a file. */
 	file?: boolean;
-	/** The item's Request Options. */
-	settings: HttpSettings;
+	/** The item's Request Options; the timeout is in milliseconds. */
+	settings: Pick<IHttpRequestOptions, 'proxy' | 'skipSslCertificateValidation' | 'timeout'>;
 }
 
 /** An HTTP response whose body is still to be read. */

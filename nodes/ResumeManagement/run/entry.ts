@@ -1,7 +1,7 @@
-import {
-	type IExecuteFunctions,
-	type IExecutePaginationFunctions,
-	type INodeExecutionData,
+import type {
+	IExecuteFunctions,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
 } from 'n8n-workflow';
 
 import { Credentials, readCredential } from '../../shared/credential';
@@ -9,9 +9,16 @@ import { Failure, toNodeError } from '../../shared/failure';
 import { isTool } from '../../shared/parameters';
 import { writeIdOf } from '../once/writeId';
 import type { Operation, ReadOperation } from '../operations/operation';
-import { paceOf, runSideBySide } from './inOrder';
 import { parametersOf, prepareRead } from './prepare';
-import { failOthers, type Outputs, returnsFailures, type Run, runItem } from './run';
+import {
+	failOthers,
+	type Outputs,
+	type Pace,
+	paceOf,
+	returnsFailures,
+	type Run,
+	runItem,
+} from './run';
 import { writeAll, writeSingle } from './write';
 
 /*
@@ -112,3 +119,31 @@ async function readItem(
 }
 
 const NOTHING_FOUND = 'The service returned an empty list: there is nothing to show.';
+
+/**
+ * Runs a task for each index: starts them in order, and at most so many at a time. After a task has thrown, no other is started.
+ * @throws after all started tasks have ended: the error of the first index in order, or the Failure of a cancelled execution
+ */
+export async function runSideBySide(
+	indexes: number[],
+	atOnce: number,
+	pace: Pace,
+	task: (index: number) => Promise<void>,
+): Promise<void> {
+	const errors = new Map<number, unknown>();
+	const running = new Set<Promise<void>>();
+	try {
+		for (const index of indexes) {
+			await pace.next();
+			if (errors.size > 0) break;
+			const promise = task(index)
+				.catch((error: unknown) => void errors.set(index, error))
+				.then(() => void running.delete(promise));
+			running.add(promise);
+			if (running.size >= atOnce) await Promise.race(running);
+		}
+	} finally {
+		await Promise.all(running);
+	}
+	if (errors.size > 0) throw errors.get(Math.min(...errors.keys()));
+}

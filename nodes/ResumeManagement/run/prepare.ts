@@ -1,13 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { isTool, ParameterReader } from '../../shared/parameters';
+import { parseProxy } from '../http/proxy';
 import type { HttpRequest } from '../http/send';
-import { type RequestOptions, toHttpSettings } from '../http/settings';
 import { Users } from '../lookup/users';
 import type { Operation, ReadOperation, WriteInput, WriteOperation } from '../operations/operation';
 import type { RecordOutput } from '../responses/record';
 import { listPathOf, paginationOf } from '../responses/requestList';
-import type { Run } from './run';
+import type { RequestOptions, Run } from './run';
 
 /** A write of which every expression has been evaluated, and every value checked. */
 export interface PreparedWrite extends Pick<WriteInput, 'preview' | 'purchase' | 'beside'> {
@@ -95,5 +95,19 @@ function readTarget(parameters: ParameterReader, { name, type }: INodeProperties
 		...id,
 		path: listPathOf(parameters, 'options.usersPath'),
 		pagination: paginationOf(parameters, 'options.usersPagination'),
+	};
+}
+
+/** Milliseconds. Node.js ends a longer timer at once. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
+
+/** @throws Failure if Proxy is not a URL */
+function toHttpSettings(options: RequestOptions): HttpRequest['settings'] {
+	const { allowUnauthorizedCerts, proxy } = options;
+	const timeout = Math.ceil(Math.min(Number(options.timeout), LONGEST_TIMEOUT));
+	return {
+		...(timeout > 0 && { timeout }),
+		...(proxy && { proxy: parseProxy(proxy) }),
+		...(allowUnauthorizedCerts === true && { skipSslCertificateValidation: true }),
 	};
 }

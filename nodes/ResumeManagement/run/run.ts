@@ -1,13 +1,15 @@
-import type {
-	IExecuteFunctions,
-	IExecutePaginationFunctions,
-	INode,
-	INodeExecutionData,
+import {
+	type IExecuteFunctions,
+	type IExecutePaginationFunctions,
+	type INode,
+	type INodeExecutionData,
+	sleep,
 } from 'n8n-workflow';
 
 import type { Credential } from '../../shared/credential';
-import { toErrorData, toNodeError } from '../../shared/failure';
+import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import { isTool, type ParameterOptions } from '../../shared/parameters';
+import { pause } from '../http/send';
 import type { Users } from '../lookup/users';
 import type { Claims } from '../once/claims';
 
@@ -76,4 +78,58 @@ export function failOthers(outputs: Outputs, indexes: number[], error: unknown):
 
 function failedItem(error: unknown, item: number): INodeExecutionData {
 	return { json: { error: toErrorData(error) }, pairedItem: { item } };
+}
+
+/** n8n's own Request Options (n8n-core/src/nodes-loader/constants.ts). Times are in milliseconds. */
+export interface RequestOptions {
+	batching?: { batch?: { batchSize?: number; batchInterval?: number } };
+	allowUnauthorizedCerts?: boolean;
+	proxy?: string;
+	timeout?: number;
+}
+
+/** Milliseconds of work, such as expressions, after which n8n gets time for other work, such as sending requests. */
+const SLICE = 5;
+
+/** Decides when the next item of a run may start. */
+export class Pace {
+	private readonly begin = Date.now();
+
+	private sliceStart = this.begin;
+
+	private started = 0;
+
+	/**
+	 * @param batch starts at most `size` items each `interval` milliseconds
+	 * @param cancelled once it is aborted, no further item may start
+	 */
+	constructor(
+		private readonly batch?: { size: number; interval: number },
+		private readonly cancelled?: AbortSignal,
+	) {}
+
+	/** Waits until the next item may start. @throws Failure if the execution was cancelled */
+	async next(): Promise<void> {
+		if (Date.now() - this.sliceStart >= SLICE) {
+			// `sleep` takes at least 1 ms, which is longer than most items: it must not follow each of them.
+			await sleep(0);
+			this.sliceStart = Date.now();
+		}
+		if (this.batch) {
+			const { size, interval } = this.batch;
+			const due = this.begin + Math.floor(this.started / size) * interval;
+			if (due > Date.now()) await pause(due - Date.now(), this.cancelled);
+		}
+		if (this.cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });
+		this.started++;
+	}
+}
+
+/** Reads Batching for all items. Each item reads the other Request Options, so that a failing expression fails its item alone. */
+export function paceOf({ context, readParameter }: Run): Pace {
+	const batching = readParameter('requestOptions.batching', 0, {}) as RequestOptions['batching'];
+	const { batchSize: size = 50, batchInterval: interval = 0 } = batching?.batch ?? {};
+	// n8n writes -1 for a size that is "disabled" (n8n-core/src/nodes-loader/constants.ts).
+	const batch = interval > 0 && size > 0 ? { size, interval } : undefined;
+	return new Pace(batch, context.getExecutionCancelSignal());
 }

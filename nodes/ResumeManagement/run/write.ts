@@ -18,9 +18,8 @@ import { type Entry, journalOf, refuseUnguarded, UNDER_WAY } from '../once/journ
 import type { WriteId } from '../once/writeId';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../responses/record';
-import { paceOf } from './inOrder';
 import { parametersOf, prepareWrite, type PreparedWrite } from './prepare';
-import { failOthers, type Outputs, type Run, runItem } from './run';
+import { failOthers, type Outputs, paceOf, type Run, runItem } from './run';
 
 /**
  * Writes all items, one after the other. All of them are prepared before the first is sent: under On Error = Stop, an invalid

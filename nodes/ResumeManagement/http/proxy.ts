@@ -3,35 +3,8 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 import { decoded } from '../../shared/text';
 
-/** n8n's own Request Options (n8n-core/src/nodes-loader/constants.ts). Times are in milliseconds. */
-export interface RequestOptions {
-	batching?: { batch?: { batchSize?: number; batchInterval?: number } };
-	allowUnauthorizedCerts?: boolean;
-	proxy?: string;
-	timeout?: number;
-}
-
-/** An item's Request Options as n8n's HTTP client takes them; the timeout is in milliseconds. */
-export type HttpSettings = Pick<
-	IHttpRequestOptions,
-	'proxy' | 'skipSslCertificateValidation' | 'timeout'
->;
-
-/** Milliseconds. Node.js ends a longer timer at once. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1;
-
-/** @throws Failure if Proxy is not a URL */
-export function toHttpSettings(options: RequestOptions): HttpSettings {
-	const { allowUnauthorizedCerts, proxy } = options;
-	const timeout = Math.ceil(Math.min(Number(options.timeout), LONGEST_TIMEOUT));
-	return {
-		...(timeout > 0 && { timeout }),
-		...(proxy && { proxy: parseProxy(proxy) }),
-		...(allowUnauthorizedCerts === true && { skipSslCertificateValidation: true }),
-	};
-}
-
-function parseProxy(proxy: string): HttpSettings['proxy'] {
+/** Returns a proxy's URL as n8n's HTTP client takes it. @throws Failure if it is not a URL */
+export function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
 	if (!/^\s*https?:/i.test(proxy) || !URL.canParse(proxy)) throw new Failure('parameter.proxy');
 	const { protocol, hostname, port, username, password } = new URL(proxy);
 	return {
