@@ -137,47 +137,6 @@ export async function upgrades(bench: Bench): Promise<Row[]> {
 	];
 }
 
-/** Measures how long another request to n8n waits while n8n reads long responses that are slow to search. */
-export async function longestWait(bench: Bench): Promise<Row[]> {
-	const { instance, rounds, service } = bench;
-	// A fresh process, because garbage collection takes longer after other runs.
-	await instance.restart();
-	const { own } = await readers(bench, 0);
-	// Storing the responses would keep n8n busy as well.
-	const workflow = allItems(own({ fieldsToReturn: 'email' }), 32, 'slow-');
-	const wait = async () => {
-		let longest = 0;
-		let ended = false;
-		const run = instance.run(workflow).finally(() => (ended = true));
-		while (!ended) {
-			const started = performance.now();
-			await fetch(`${instance.n8n.url}/healthz`);
-			longest = Math.max(longest, performance.now() - started);
-			await sleep(5);
-		}
-		await run;
-		return longest;
-	};
-	const response = await (await fetch(`${service.baseUrl(0)}/user/slow-0`)).text();
-	/** Parses one of the responses, which no reader can do in parts. */
-	const parse = async () => {
-		const started = performance.now();
-		for (let time = 0; time < 8; time++) JSON.parse(response);
-		return (performance.now() - started) / 8;
-	};
-	const [waits, parses] = await inRounds(rounds, wait, parse);
-	const title = 'Longest wait for n8n while it reads 32 responses of 8 MB';
-	return [
-		{ title, unit: 'ms', ours: waits! },
-		{
-			title: `${title}, against JSON.parse of one`,
-			unit: 'times',
-			ours: waits!.map((milliseconds, round) => milliseconds / parses![round]!),
-			bound: { atMost: 16 },
-		},
-	];
-}
-
 /** Compares a download to n8n's store in the filesystem. */
 export async function download(bench: Bench, megabytes: number): Promise<Row[]> {
 	const { instance, rounds } = bench;

@@ -8,7 +8,6 @@ import { reportTo } from '../host/progress.mts';
 import {
 	download,
 	growthOfReads,
-	longestWait,
 	memoryOfReads,
 	reads,
 	triggers,
@@ -36,7 +35,6 @@ try {
 	await step('Reading slowly', async () => await reads(bench, 100, 1.5));
 	await step('Reading more', async () => await growthOfReads(bench));
 	await step('Upgrading plans', async () => await upgrades(bench));
-	await step('Reading long responses', async () => await longestWait(bench));
 	await step('Downloading', async () => await download(bench, quick ? 256 : 1_024));
 	if (!quick) {
 		await step('Receiving events', async () => await triggers(bench, '', { reason: isolates }));

@@ -23,15 +23,11 @@ export async function startService(): Promise<Service> {
 	};
 }
 
-/** 8 MB of JSON. All characters are escaped, so that the node searches text and values for secrets. */
-const slowText = '\\'.repeat(4 * megabyte);
-
 function serve(): void {
 	const block = randomBytes(megabyte).fill('%PDF-1.7\n', 0, 9);
 	const server = createServer((request, response) => {
 		const path = request.url!;
 		request.resume();
-		if (path.includes('slow')) return void respond(slowText, response);
 		const size = /(\d+)MB/.exec(path)?.[1];
 		const latency = Number(path.split('/')[1]);
 		void sleep(latency).then(() =>

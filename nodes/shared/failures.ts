@@ -1,8 +1,8 @@
 const SET_LIST_PATH =
-	'Set {pathOption} in Options to the place of the list, such as data.users. To see the whole response, use Get Many with Simplify off, without Pagination.';
+	"Set '{pathOption}' in Options to the place of the list, such as data.users. To see the whole response, use Get Many with 'Simplify' off, without 'Pagination'.";
 
 const SET_FILE_PATH =
-	"Set File Path in Options to the place of the file's link, base64 or text, such as data.file.url.";
+	"Set 'File Path' in Options to the place of the file's link, base64 or text, such as data.file.url.";
 
 const REPORTED = 'The service reported: {reported}';
 
@@ -11,7 +11,7 @@ const TRY_LATER = { again: 'Try again later.' };
 const LATER = [TRY_LATER, 'If this keeps happening, contact your account manager.'] as const;
 
 const CHECK_CONNECTION =
-	"Check the credential's Base URL, and for a proxy or a login page between n8n and the service. If the service itself sent this, contact your account manager.";
+	"Check the credential's 'Base URL', and for a proxy or a login page between n8n and the service. If the service itself sent this, contact your account manager.";
 
 const CHECK_EXPRESSION = 'Check its expression.';
 
@@ -33,19 +33,19 @@ type Texts = Record<string, [message: string, ...advice: Advice[]]>;
 export const SETTING_FAILURES = {
 	'write.repeated': [
 		'This item is for the same upgrade as item {firstItem}, so it was not sent',
-		'Both have the same email and plan, and each would bill. For two purchases, give each a Send Once Key of its own, or switch on Allow Repeated Upgrades in Options. Nothing was sent for this item.',
+		"Both have the same email and plan, and each would bill. For two purchases, give each a Send Once Key of its own, or switch on 'Allow Repeated Upgrades' in Options. Nothing was sent for this item.",
 	],
 	'write.tooMany': [
 		'The run has {items} items, and at most {most} may be upgraded',
-		'Each item bills. If all of them are meant, raise Max Upgrades in Options. Nothing was sent.',
+		"Each item bills. If all of them are meant, raise 'Max Upgrades' in Options. Nothing was sent.",
 	],
 
 	'credential.baseUrl': [
-		"The credential's Base URL can't be used",
+		"The credential's 'Base URL' can't be used",
 		'It must start with https:// (http:// for localhost only) and end in a version, such as https://api.example.com/v1. Nothing was sent.',
 	],
 	'credential.privateKey': [
-		"The credential's Private Key can't be used",
+		"The credential's 'Private Key' can't be used",
 		'It is empty, or too long to be a key. Paste it again. Nothing was sent.',
 	],
 	'credential.unreadable': [
@@ -92,16 +92,16 @@ export const SETTING_FAILURES = {
 		'Enter letters, digits and hyphens, such as X-Webhook-Secret.',
 	],
 	'parameter.notAPath': [
-		"'{field}' is not a path below the Base URL",
+		"'{field}' is not a path below the 'Base URL'",
 		'It has an empty part, a part "..", a backslash, a #, or a % that is no escape. Write a percent sign as %25.',
 	],
 	'parameter.isAnAddress': [
 		"'{field}' is an address",
-		'Enter what follows the Base URL, such as /users.',
+		"Enter what follows the 'Base URL', such as /users.",
 	],
 	'parameter.hasQuery': [
 		"'{field}' has a question mark",
-		'Put what follows it in Query Parameters.',
+		"Put what follows it in 'Query Parameters'.",
 	],
 	'parameter.notAJsonObject': [
 		"'{field}' is not a JSON object",
@@ -130,7 +130,7 @@ export const SETTING_FAILURES = {
 	],
 	'parameter.proxy': [
 		"'Proxy' in Request Options is not a URL",
-		'Enter it as http://host:port or https://host:port. Nothing was sent.',
+		'Enter it as http://host:port or https://host:port. Write a percent sign in a user or password as %25. Nothing was sent.',
 	],
 	'parameter.noUser': [
 		'No user is named',
@@ -142,15 +142,15 @@ export const SETTING_FAILURES = {
 	],
 
 	'trigger.noSecret': [
-		"The credential's Webhook Secret is empty",
-		"Enter it in the credential, or set Verification to 'None'.",
+		"The credential's 'Webhook Secret' is empty",
+		"Enter it in the credential, or set 'Verification' to None.",
 	],
 	'trigger.unusableSecret': [
-		"A webhook secret of the credential can't be used for this Verification",
+		"A webhook secret of the credential can't be used for this 'Verification'",
 		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64 of at least 8 bytes, usually after the prefix whsec_.',
 	],
 	'trigger.invisible': [
-		"The credential's {field} has an invisible character ({code}) {place}",
+		"The credential's '{field}' has an invisible character ({code}) {place}",
 		'Enter it again without this character. Until then, the trigger accepts no event.',
 	],
 } satisfies Texts;
@@ -173,15 +173,15 @@ export const REQUEST_FAILURES = {
 	'service.wrongPlan': [REPORTED, 'Use the plan ID exactly as your account manager supplied it.'],
 	'service.unauthorized': [
 		REPORTED,
-		"The credential's Private Key is not authorized. Ask your account manager whether the key is valid, and whether plan upgrades are arranged for your account.",
+		"The credential's 'Private Key' is not authorized. Ask your account manager whether the key is valid, and whether plan upgrades are arranged for your account.",
 	],
 	'service.wrongTokenType': [
 		REPORTED,
-		"The credential's Private Key is a token of the wrong type. Enter the private API key.",
+		"The credential's 'Private Key' is a token of the wrong type. Enter the private API key.",
 	],
 	'service.connectFailed': [
 		REPORTED,
-		'Check Email and the request body, and contact your account manager with the code.',
+		"Check 'Email' and the request body, and contact your account manager with the code.",
 	],
 	'service.rejected': [
 		'The service rejected the request (HTTP {status}{page})',
@@ -189,16 +189,16 @@ export const REQUEST_FAILURES = {
 	],
 	'service.keyRefused': [
 		'The service did not accept the private key (HTTP {status}{page})',
-		"Check the credential's Private Key, and that it belongs to this Base URL. If n8n connects through a proxy, the proxy may have refused the request.",
+		"Check the credential's 'Private Key', and that it belongs to this 'Base URL'. If n8n connects through a proxy, the proxy may have refused the request.",
 	],
 	'service.notFound': [
 		'The service has nothing at this address (HTTP {status}{page})',
-		"Check the ID, and the credential's Base URL, which ends in the service's version.",
+		"Check the ID, and the credential's 'Base URL', which ends in the service's version.",
 	],
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
 		TRY_LATER,
-		"For several items, set Batching in Request Options, on the node's Settings tab. For reads, lower Max Parallel Requests in Options.",
+		"For several items, set 'Batching' in Request Options, on the node's Settings tab. For reads, lower 'Max Parallel Requests' in Options.",
 	],
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', ...LATER],
 	'service.unavailable': [
@@ -208,7 +208,7 @@ export const REQUEST_FAILURES = {
 	],
 	'service.redirect': [
 		'The service redirected the request (HTTP {status}{page})',
-		"To keep the key safe, the node does not follow redirects. The credential's Base URL must be the final address of the service.",
+		"To keep the key safe, the node does not follow redirects. The credential's 'Base URL' must be the final address of the service.",
 	],
 	'service.unexpectedStatus': ['Expected HTTP 200, got {status}', CHECK_CONNECTION],
 
@@ -247,8 +247,8 @@ export const REQUEST_FAILURES = {
 		"Send the item again with the same key when n8n can store it. Its database must be neither full nor read-only. In a tool, the key needs version 3 of n8n's AI Agent.",
 	],
 	'key.maybeUsed': [
-		"Nothing was sent, and n8n's database did not answer whether it stored the Send Once Key",
-		'The key may be used up. When the database is back, send the item again with the same key. If the key was used before then, use a new one: nothing was sent with this key, so a new one cannot bill twice.',
+		"Nothing was sent, and n8n's database did not tell whether it stored the Send Once Key",
+		"The key may be used up. When the database is back, send the item again with the same key. If the key was used before then, look for another execution with this key. If there is none, nothing was sent with it, and a new key can't bill twice.",
 	],
 	'key.claimed': [
 		'This Send Once Key was used before, so nothing was sent now',
@@ -274,7 +274,7 @@ export const REQUEST_FAILURES = {
 	'network.timeout': [
 		'No response from {host} in time',
 		TRY_LATER,
-		"If the service needs longer, set a longer Timeout in Request Options, on the node's Settings tab. If it happens often, ask your account manager.",
+		"If the service needs longer, set a longer 'Timeout' in Request Options, on the node's Settings tab. If it happens often, ask your account manager.",
 	],
 	'network.garbled': [
 		'The response from {host} could not be read',
@@ -294,23 +294,23 @@ export const REQUEST_FAILURES = {
 	'list.notAtPath': ["The response has no list at '{path}'", SET_LIST_PATH],
 	'list.incomplete': [
 		'The list is not complete',
-		'The service sent {count} records, but its response shows that there are more. Add {option} in Options to read all pages, or check its settings. The list may also have changed while it was read.',
+		"The service sent {count} records, but its response shows that there are more. Add '{option}' in Options to read all pages, or check its settings. The list may also have changed while it was read.",
 	],
 	'list.tooManyPages': [
-		'The list did not end within Max Pages ({pages})',
-		'To get the whole list, set a higher Max Pages in Pagination. To get a part of it, use Get Many with a Limit.',
+		"The list did not end within 'Max Pages' ({pages})",
+		"To get the whole list, set a higher 'Max Pages' in 'Pagination'. To get a part of it, use Get Many with a 'Limit'.",
 	],
 	'list.samePage': [
 		'The service sent the same page again',
-		'{what} Check Advance By and Parameter Name in Pagination: the service may not know the parameter. If the list has one page, remove Pagination.',
+		"{what} Check 'Advance By' and 'Parameter Name' in 'Pagination': the service may not know the parameter. If the list has one page, remove 'Pagination'.",
 	],
 	'list.sameId': [
 		'Different records of one page have the same ID',
-		"The node can't combine such pages. Remove Pagination, and ask your account manager which property identifies a record.",
+		"The node can't combine such pages. Remove 'Pagination', and ask your account manager which property identifies a record.",
 	],
 	'list.noCursor': [
 		"The response has no cursor at '{path}'",
-		'The value there must be text or a number. Check Cursor Path in Pagination.',
+		"The value there must be text or a number. Check 'Cursor Path' in 'Pagination'.",
 	],
 
 	'file.none': ['The response has no file', SET_FILE_PATH],
@@ -318,7 +318,7 @@ export const REQUEST_FAILURES = {
 	'file.notAtPath': ["The response has no file at '{path}'", SET_FILE_PATH],
 	'file.isText': [
 		'Text was received from {host} in place of a file',
-		'Text is a file only if it is sent as an attachment, or if File Path in Options leads to it. Ask your account manager.',
+		"Text is a file only if it is sent as an attachment, or if 'File Path' in Options leads to it. Ask your account manager.",
 	],
 	'file.badLink': [
 		"The file's link can't be followed",
@@ -347,15 +347,15 @@ export const REQUEST_FAILURES = {
 
 	'user.notFound': [
 		'No user has this email address',
-		'The list has {users} users and {emails} email addresses. Check the address, or add Users Pagination in Options if the list has pages. Nothing but the list was requested for this item.',
+		"The list has {users} users and {emails} email addresses. Check the address, or add 'Users Pagination' in Options if the list has pages. Nothing but the list was requested for this item.",
 	],
 	'user.several': [
 		'Several users have this email address',
-		'The list has {count} of them, with the IDs {ids}. Switch User to By ID, and enter the ID of the right one. Nothing but the list was requested for this item.',
+		"The list has {count} of them, with the IDs {ids}. Switch 'User' to By ID, and enter the ID of the right one. Nothing but the list was requested for this item.",
 	],
 	'user.withoutId': [
 		'The user with this email address has no ID in the list',
-		"The user has none of the properties {properties}, or several with different IDs, or an ID that can't be part of a path. Switch User to By ID, and enter the ID. Nothing but the list was requested for this item.",
+		"The user has none of the properties {properties}, or several with different IDs, or an ID that can't be part of a path. Switch 'User' to By ID, and enter the ID. Nothing but the list was requested for this item.",
 	],
 	'user.listUnreadable': [
 		'The list of users could not be read: {reason}',
@@ -368,7 +368,7 @@ export const REQUEST_FAILURES = {
 	],
 	'picker.none': [
 		'The service returned no {list}',
-		"There may be none yet. Otherwise, check that the credential's Private Key belongs to the right account.",
+		"There may be none yet. Otherwise, check that the credential's 'Private Key' belongs to the right account.",
 	],
 	'picker.noList': [
 		'The response has no list of {list}',

@@ -15,7 +15,7 @@ const proxy = useRawService(({ method, path }) => {
 	return http(502, {});
 });
 
-const REFUSAL = "The credential's Base URL can't be used [item 0]";
+const REFUSAL = "The credential's 'Base URL' can't be used [item 0]";
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
 
 const mostly = (usual: string, ...odd: string[]) =>

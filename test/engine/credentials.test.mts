@@ -88,7 +88,7 @@ test.each(UNUSABLE)('nothing is sent with the key %j, and each item fails', asyn
 		items: [{}, {}],
 		node: { onError: 'continueErrorOutput' },
 	});
-	const message = "The credential's Private Key can't be used";
+	const message = "The credential's 'Private Key' can't be used";
 	expect(failures).toMatchObject([{ message }, { message }]);
 	expect(requests).toEqual([]);
 });

@@ -101,7 +101,7 @@ const REFUSED: Record<string, INodeParameters[]> = {
 		'{"id": [1, -9007199254740993]}', '{"a": 1e20}',
 	].flatMap(everyBody),
 	"'Method' is not one of DELETE, PATCH, POST, PUT": NO_METHODS.map(byMethod),
-	"'Path' is not a path below the Base URL": [
+	"'Path' is not a path below the 'Base URL'": [
 		{ ...customSend, path: 'a/..' },
 		{ ...customSend, method: 'DELETE', path: '=user/{{ $json.nothing }}' },
 		{ resource: 'customRequest', operation: 'get', path: 'a/..' },

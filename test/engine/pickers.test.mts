@@ -102,11 +102,11 @@ const WITHOUT_IDS = 'The users in the response have no ID';
 const BY_ID =
 	'The response has the properties: status. Switch this field to By ID, and enter the ID.';
 test.each<[string, unknown, message: string, description: string, httpCode?: string | null]>([
-	['no users', { data: [] }, 'The service returned no users', "credential's Private Key"],
+	['no users', { data: [] }, 'The service returned no users', "credential's 'Private Key'"],
 	['records without an ID', { data: [{ email: 'a@b', age: 7 }] }, WITHOUT_IDS, ': email, age.'],
 	['no list', { status: 'success' }, 'The response has no list', BY_ID],
 	// The editor adds a link to the credential for the status 401 or 403.
-	['HTTP 401', json({}, 401), 'The service did not accept the private key', 'Private Key', '401'],
+	['HTTP 401', json({}, 401), 'The service did not accept the private key', "'Private Key'", '401'],
 	// The editor would show "1" for a code with plain hyphens.
 	['its key back', KEY_BACK, 'The service reported: bad key [hidden] (E‑1)', 'account manager'],
 ])('a service that sends %s is explained', async (_, given, message, description, code = null) => {

@@ -77,7 +77,7 @@ test('with On Error = Stop, the error of Max Upgrades is that of the node', asyn
 		// n8n's class for a setting; one for a request would look as if the service had refused it.
 		name: 'NodeOperationError',
 		message: 'The run has 101 items, and at most 100 may be upgraded',
-		description: expect.stringContaining('raise Max Upgrades in Options') as string,
+		description: expect.stringContaining("raise 'Max Upgrades' in Options") as string,
 	});
 	expect(sent()).toEqual([]);
 });

@@ -30,7 +30,7 @@ const ROWS = [
 		name: 'a wrong key',
 		response: envelope('plan-upgrade-3', 'unauthorized token'),
 		outcome: 'refused',
-		text: `The service reported: unauthorized token (plan-upgrade-3). Nothing was done. The credential's Private Key is not authorized. Ask your account manager whether the key is valid, and whether plan upgrades are arranged for your account.`,
+		text: `The service reported: unauthorized token (plan-upgrade-3). Nothing was done. The credential's 'Private Key' is not authorized. Ask your account manager whether the key is valid, and whether plan upgrades are arranged for your account.`,
 	},
 	{
 		name: 'a failed payment',
@@ -48,7 +48,7 @@ const ROWS = [
 		name: 'a web page',
 		response: http(200, {}, '<html>Hello</html>'),
 		outcome: 'unknown',
-		text: `Outcome unknown: The response is a web page. ${FIND_OUT} Check the credential's Base URL, and for a proxy or a login page between n8n and the service. If the service itself sent this, contact your account manager.`,
+		text: `Outcome unknown: The response is a web page. ${FIND_OUT} Check the credential's 'Base URL', and for a proxy or a login page between n8n and the service. If the service itself sent this, contact your account manager.`,
 	},
 	{
 		name: 'another plan',
@@ -67,19 +67,19 @@ const ROWS = [
 		response: () => {},
 		parameters: { requestOptions: { timeout: 200 } },
 		outcome: 'unknown',
-		text: `Outcome unknown: No response from the service in time. ${FIND_OUT} If the service needs longer, set a longer Timeout in Request Options, on the node's Settings tab. If it happens often, ask your account manager.`,
+		text: `Outcome unknown: No response from the service in time. ${FIND_OUT} If the service needs longer, set a longer 'Timeout' in Request Options, on the node's Settings tab. If it happens often, ask your account manager.`,
 	},
 	{
 		name: 'a host that DNS does not know',
 		credential: { baseUrl: 'https://no-such-host.invalid/v1' },
 		outcome: 'refused',
-		text: `The host name of the service is not known. Nothing was done. Check the credential's Base URL, and n8n's DNS.`,
+		text: `The host name of the service is not known. Nothing was done. Check the credential's 'Base URL', and n8n's DNS.`,
 	},
 	{
 		name: 'a refused connection',
 		credential: { baseUrl: 'http://127.0.0.1:9/v1' },
 		outcome: 'refused',
-		text: `Could not connect to the service. Nothing was done. Check the credential's Base URL and the proxy, if there is one, and that n8n may connect to them.`,
+		text: `Could not connect to the service. Nothing was done. Check the credential's 'Base URL' and the proxy, if there is one, and that n8n may connect to them.`,
 	},
 	{
 		name: 'a bad email',

@@ -128,7 +128,7 @@ test.each(INVISIBLE)(
 					['Older Webhook Secret', { webhookSecret: SECRET, olderWebhookSecret: text }],
 				] as const) {
 					const trigger = await createTrigger(ways[way]!.parameters, own);
-					const message = `The credential's ${name} has an invisible character (U+${code}) ${place}`;
+					const message = `The credential's '${name}' has an invisible character (U+${code}) ${place}`;
 					const context = { failureId: 'trigger.invisible' };
 					await expect(trigger.activate()).rejects.toMatchObject({ message, context });
 					const { body, items } = await trigger.receive(genuine(way));

@@ -110,7 +110,7 @@ describe.each(syncs)('%s', (which) => {
 		);
 		expect(causes).toContainEqual(expect.stringMatching(/^1 × The score .*\(IDs: resume-021\)/));
 		const grouped = causes.find((cause) => cause.startsWith('3 × The service has nothing at this'));
-		expect(grouped).toContain("Check the ID, and the credential's Base URL");
+		expect(grouped).toContain("Check the ID, and the credential's 'Base URL'");
 		for (const id of ['user-002', 'resume-010', 'resume-020']) expect(grouped).toContain(id);
 		const unread = instance.query("SELECT id FROM resumes WHERE user_id = 'user-002'").length + 4;
 		for (const scored of [unread, 0]) {

@@ -165,7 +165,7 @@ test('an array starts one execution, with an item for each of its selected event
 });
 
 test.each([
-	['', 'Webhook Secret is empty'],
+	['', "'Webhook Secret' is empty"],
 	['a-webhook\u200b-secret', 'has an invisible character (U+200B) in its middle'],
 ])('a workflow with the webhook secret %j is not activated', async (webhookSecret, reason) => {
 	const own = await instance.addCredential({ webhookSecret });

@@ -81,7 +81,7 @@ test.each<[what: string, body: object, problem: string]>([
 	['a hash of 512 bits', data({ file: 'a10a'.repeat(32) }), 'no file'],
 	['a token', data({ file: BASE64.slice(0, 100) }), 'no file'],
 ])('the error of %s names File Path', (_, body, what) => {
-	expect(located(body)).toMatch(new RegExp(`^The response has ${what}\\..*Set File Path`));
+	expect(located(body)).toMatch(new RegExp(`^The response has ${what}\\..*Set 'File Path'`));
 });
 
 test('an error names twenty properties at most, each cut to 64 characters', () => {

@@ -3,7 +3,7 @@ import { Failure, type FailureId, withoutNetworkCodes } from '../../shared/failu
 /** Names a host, and the place of its address, in error texts. */
 export type Host = typeof SERVICE;
 
-export const SERVICE = { host: 'the service', address: "the credential's Base URL" };
+export const SERVICE = { host: 'the service', address: "the credential's 'Base URL'" };
 
 export const FILE_HOST: Host = { host: "the file's host", address: "the file's link" };
 
