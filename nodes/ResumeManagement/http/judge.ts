@@ -37,7 +37,7 @@ const EXCERPT = 200;
 
 /**
  * Decides whether a response is a success: by its body first, because errors come with HTTP 200 too, then by its status,
- * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation too: see `statusProblem`.
+ * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation too: see run/write.ts.
  * @returns the body of a success
  * @throws Failure
  */
@@ -56,14 +56,6 @@ const NO_ERROR = ['', '0', 'false'];
 export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
 	return statusOf(body) === 'error' || !NO_ERROR.includes(String(body.errorCode ?? ''));
-}
-
-/** Returns why the status of a response can't confirm a write (§2: it is always there); undefined if it can. */
-export function statusProblem(body: JsonBody): string | undefined {
-	const { status, data } = isObject(body) ? body : ({} as IDataObject);
-	if (status === 'success') return reportsError(data) ? 'its data reports an error' : undefined;
-	const text = toText(status, LONGEST_CODE);
-	return text ? `its status is "${text}"` : 'it has no status';
 }
 
 /** HTTP statuses of a gateway, or its client (499), that waited too long. The service may still work. */
@@ -113,8 +105,9 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const message = toText(body.errorMessage, LONGEST_TEXT);
 	const code = given ? codeIn(given) : (knownCodeIn(message) ?? '');
 	const known = KNOWN_CODES.get(code.toLowerCase());
-	// The message; else the meaning of a bare code; else the sentence around the code.
-	const text = message || (given === code && known?.meaning) || given;
+	// Without a message, a bare code has only its meaning. Otherwise, the code stands in a sentence.
+	const isBare = given === code;
+	const text = message || (isBare && known?.meaning) || given;
 	const values = { reported: withCode(text, code) || 'an error without a reason' };
 	const facts = { ...factsOf(response, known?.outcome), code: code || undefined };
 	return new Failure(known?.id ?? 'service.error', values, facts);
@@ -174,11 +167,13 @@ function unreadable(body: unknown): Failure {
 	return new Failure(isEmpty ? 'response.empty' : id, {}, { httpStatus: 200 });
 }
 
-/** Markup that does not name HTML near its start is XML. */
-const HTML = /^\s{0,1000}<([^]{0,1000}<)?(!doctype\s+html|html)\b/i;
+/** Characters at the start of a web page that name HTML. Other markup is XML. */
+const HTML_WITHIN = 2_000;
 
 function looksLikeHtml(body: unknown): boolean {
-	return typeof body === 'string' && HTML.test(body);
+	if (typeof body !== 'string') return false;
+	const start = body.trimStart().slice(0, HTML_WITHIN);
+	return start.startsWith('<') && /<(!doctype\s+html|html)\b/i.test(start);
 }
 
 function toText(value: unknown, longest: number): string {

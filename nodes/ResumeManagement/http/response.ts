@@ -41,7 +41,7 @@ interface Body {
 }
 
 /**
- * Reads a body. Of an HTTP error, the start is enough, also if the body breaks off there: its status counts.
+ * Reads a body. The start is enough of an HTTP error, even if the body breaks off there: its status counts.
  * @throws Failure if the body of another response is too long, or was not received whole
  */
 export async function readBody(response: HttpResponse): Promise<Body> {
@@ -50,49 +50,43 @@ export async function readBody(response: HttpResponse): Promise<Body> {
 	const longest = isError ? LONGEST_ERROR : LONGEST_BODY;
 	const chunks: Uint8Array[] = [];
 	let length = 0;
-	let isBroken = false;
+	let isTruncated = false;
 	try {
 		for await (const chunk of body as AsyncIterable<Uint8Array>) {
 			chunks.push(chunk);
 			length += chunk.length;
+			isTruncated = length > longest;
 			// Leaving the loop destroys the stream, which closes its connection.
-			if (length > longest) break;
+			if (isTruncated) break;
 		}
 	} catch (error) {
-		isBroken = true;
 		if (!isError || limit.signal.aborted) {
-			const retryAfter = retryAfterOf(headers);
-			throw networkFailure(error, limit.signal, host).with({ retryAfter });
+			throw networkFailure(error, limit.signal, host).with({ retryAfter: retryAfterOf(headers) });
 		}
+		isTruncated = true;
 	} finally {
 		limit.lift();
 	}
-	if (!isError && length > longest) {
+	if (isTruncated && !isError) {
 		const megabytes = LONGEST_BODY / 1024 / 1024;
 		throw new Failure('response.tooLong', { megabytes }, { httpStatus: statusCode });
 	}
-	const bytes = Buffer.concat(chunks).subarray(0, longest);
-	return { bytes, isTruncated: isBroken || length > longest };
+	return { bytes: Buffer.concat(chunks).subarray(0, longest), isTruncated };
 }
 
-/** Parses a body, if it is JSON, and hides the secrets in it. */
+/** Parses a body, if it is JSON, and hides the secrets in it. @throws Failure */
 export function parseBody(response: HttpResponse, { bytes, isTruncated }: Body): ParsedResponse {
 	const { statusCode, headers, secrets } = response;
 	const text = decodeText(bytes, charsetOf(headers['content-type']));
 	const shown = isTruncated ? withoutCutSecret(text, secrets) : text;
-	const parsed = parseJson(shown);
-	const body = withoutSecrets(parsed === undefined ? shown : parsed, secrets);
-	if (body === undefined) throw new Failure('response.tooDeep', {}, { httpStatus: statusCode });
-	return { statusCode, headers, body, isTruncated };
-}
-
-/** @returns undefined if the body has more levels than the stack of Node.js */
-function withoutSecrets(body: unknown, secrets: Secrets): unknown {
 	try {
-		return hideSecrets(body, secrets);
+		const parsed = parseJson(shown);
+		const body = hideSecrets(parsed === undefined ? shown : parsed, secrets);
+		return { statusCode, headers, body, isTruncated };
 	} catch {
-		return undefined;
+		// The body has more levels than the stack of Node.js.
 	}
+	throw new Failure('response.tooDeep', {}, { httpStatus: statusCode });
 }
 
 /** Leaves out the end of a truncated text: a part of a secret there would not be found. */

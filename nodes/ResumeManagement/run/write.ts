@@ -1,16 +1,12 @@
-import {
-	type IDataObject,
-	type INodeExecutionData,
-	NodeApiError,
-	NodeOperationError,
-} from 'n8n-workflow';
+import { type INodeExecutionData, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { Failure, toNodeError } from '../../shared/failure';
+import { isObject } from '../../shared/json';
 import { shownNames } from '../../shared/names';
 import { isTool } from '../../shared/parameters';
 import { hideSecrets } from '../../shared/secrets';
 import { normalizeEmail } from '../../shared/text';
-import { type JsonBody, statusProblem } from '../http/judge';
+import { type JsonBody, reportsError } from '../http/judge';
 import { requestJson } from '../http/response';
 import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
@@ -190,15 +186,27 @@ function previewOf({ bills }: WriteOperation, request: HttpRequest): INodeExecut
 }
 
 /**
- * The success of a write is confirmed, never assumed: by the status "success" and by what the operation asked for.
- * Without a confirmation, the outcome is unknown. @throws Failure
+ * The success of a write is confirmed, never assumed: by the status "success", which is always there (§2), and by what the operation
+ * asked for. Without a confirmation, the outcome is unknown.
+ * @throws Failure
  */
 function refuseUnconfirmed(operation: WriteOperation, request: HttpRequest, body: JsonBody): void {
-	const reason =
-		statusProblem(body) ?? operation.confirmationProblem?.(body as IDataObject, request.body ?? {});
+	const reason = whyUnconfirmed(operation, request, body);
 	if (reason === undefined) return;
 	const details = `The response has the properties: ${shownNames(body)}.`;
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: 200, details });
+}
+
+function whyUnconfirmed(
+	operation: WriteOperation,
+	request: HttpRequest,
+	body: JsonBody,
+): string | undefined {
+	if (!isObject(body) || body.status === undefined) return 'it has no status';
+	const { status, data } = body;
+	if (status !== 'success') return `its status is ${JSON.stringify(status).slice(0, 200)}`;
+	if (reportsError(data)) return 'its data reports an error';
+	return operation.confirmationProblem?.(body, request.body ?? {});
 }
 
 /** @param error if it is no {@link Failure}, the outcome is unknown */
