@@ -58,5 +58,9 @@ if (command === 'prepare') {
 	// Set by `npm version`.
 	const { npm_new_version: released = version } = process.env;
 	await checkPages(changelog, released);
-	console.log(readEntry(changelog, tag === undefined ? 'Unreleased' : version));
+	const entry = readEntry(changelog, tag === undefined ? 'Unreleased' : version);
+	const isMajor = Number.parseInt(released) > Number.parseInt(version);
+	const breaks = tag === undefined && /^### Removed$/m.test(entry) && !isMajor;
+	assert.ok(!breaks, 'CHANGELOG.md has "### Removed", which needs a new major version.');
+	console.log(entry);
 }

@@ -66,12 +66,13 @@ test.each([
 	['a failing test', 'Command failed', 'false', ''],
 	['an outdated page', 'README.md:1: It is', 'echo tests', 'It is not on npm yet.'],
 	['an unknown version', 'README.md:1: n8n-nodes', 'echo tests', `${manifest.name}@1.3.2`],
-])('with %s, a release changes nothing', (_, reason, tests, readme) => {
+	['a removal in a patch', 'new major version', 'echo tests', '', '### Removed\n\n- A field.'],
+])('with %s, a release changes nothing', (_, reason, tests, readme, news = '- More news.') => {
 	const file = JSON.parse(git('show', 'HEAD:package.json')) as typeof manifest;
 	write('package.json', JSON.stringify({ ...file, scripts: { ...file.scripts, test: tests } }));
 	write('README.md', readme);
 	if (reason !== 'no entry')
-		write('CHANGELOG.md', changelog('- More news.', '## [1.3.0] - 2026-01-01', '- News.', ''));
+		write('CHANGELOG.md', changelog(news, '## [1.3.0] - 2026-01-01', '- News.', ''));
 	git('commit', '--quiet', '--all', '--allow-empty', '--message=test: prepared');
 	const before = [refs(), git('rev-parse', 'HEAD'), git('tag')];
 	expect(() => npmRun('release', '--', 'patch')).toThrow(reason);
