@@ -1,4 +1,5 @@
 /** Checks what actionlint can't know: that GitHub's workflows and `.ci/run` fit the scripts and the hosts. */
+import { parse } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { find, read } from '../support/files.mts';
 
@@ -24,4 +25,18 @@ test('CI runs what .ci/run runs, in every n8n that host/ pins', () => {
 	const hosts = pins.map((path) => /n8n-(\w+)/.exec(path)![1]!);
 	expect(ci).toContain(`n8n: [${hosts.join(', ')}]`);
 	expect(new Set(matches(local, /--n8n (\w+)/g))).toEqual(new Set(hosts));
+});
+
+test('a release publishes after all checks, and no check may write', () => {
+	type Job = { needs?: string | string[]; permissions?: object };
+	const { permissions, jobs } = parse(read('.github/workflows/release.yml')) as {
+		permissions: object;
+		jobs: Record<string, Job>;
+	};
+	const { publish, ...others } = jobs;
+	const checks = Object.keys(others).filter((name) => others[name]!.needs !== 'publish');
+	expect(publish!.needs).toEqual(checks);
+	expect(permissions).toEqual({ contents: 'read' });
+	const writing = Object.keys(jobs).filter((name) => jobs[name]!.permissions);
+	expect(writing).toEqual(['publish', 'github']);
 });
