@@ -1,7 +1,7 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { IDataObject, INode, JsonObject } from 'n8n-workflow';
+import type { IDataObject, INode } from 'n8n-workflow';
 
-import { REQUEST_FAILURES, SETTING_FAILURES } from './failures';
+import { type Advice, REQUEST_FAILURES, SETTING_FAILURES } from './failures';
 
 const FAILURES = { ...SETTING_FAILURES, ...REQUEST_FAILURES };
 
@@ -26,6 +26,8 @@ interface Facts {
 	outcome?: Outcome;
 	/** True if the request was a write, so that its outcome is shown. */
 	isWrite?: boolean;
+	/** True if the outcome is that of an earlier request with the same Send Once Key, and this one was not sent. */
+	isOutcomeOfEarlier?: boolean;
 	/** True if the same request may succeed a moment later. */
 	transient?: boolean;
 	/** Milliseconds after which the service asks to try again. */
@@ -36,7 +38,7 @@ interface Facts {
 
 /**
  * An item that did not succeed, with the sentences that a person reads: at the node, in the list of executions, in an
- * Error Workflow, and wherever a workflow passes them on. They hold no secret, and no network code (NETWORK_CODE).
+ * Error Workflow, and wherever a workflow passes them on. They hold no secret, and no network code (NETWORK_CODES).
  */
 export class Failure extends Error {
 	/** The description without the details. */
@@ -48,9 +50,10 @@ export class Failure extends Error {
 		readonly values: Record<string, string | number> = {},
 		readonly facts: Facts = {},
 	) {
-		const { message, advice } = textsOf(id, values, facts);
-		super(message);
-		this.advice = advice;
+		const [message] = FAILURES[id];
+		const shown = mayHaveHappened(facts) ? `Outcome unknown: ${message}` : message;
+		super(withoutNetworkCodes(fill(shown, values)));
+		this.advice = fill(adviceFor(id, facts).join(' '), values);
 	}
 
 	get description(): string {
@@ -68,45 +71,65 @@ export class Failure extends Error {
 	}
 }
 
-const MAY_HAVE_HAPPENED =
+/** Checks whether this request is a write that the service may have carried out. */
+function mayHaveHappened({ isWrite, outcome = 'unknown', isOutcomeOfEarlier }: Facts): boolean {
+	return Boolean(isWrite) && outcome === 'unknown' && !isOutcomeOfEarlier;
+}
+
+const FIND_OUT =
 	"The service may have carried it out, so the node did not send it again. Find out what happened before you send it again: ask your account manager, or read the user or the user's resumes.";
 
-function textsOf(
-	id: FailureId,
-	values: Failure['values'],
-	{ isWrite = false, outcome = 'unknown', retryAfter = 0 }: Facts,
-): { message: string; advice: string } {
-	const [message, ...advice] = FAILURES[id];
-	// The outcome of `key.claimed` is that of an earlier request with the key.
-	const isUnknown = isWrite && outcome === 'unknown' && id !== 'key.claimed';
+/** Returns sentences on what to do next. After a write that may have been carried out, none advises to send it again. */
+function adviceFor(id: FailureId, facts: Facts): string[] {
+	const [, ...advice]: readonly [string, ...Advice[]] = FAILURES[id];
+	if (mayHaveHappened(facts)) {
+		return [FIND_OUT, ...advice.filter((sentence) => typeof sentence === 'string')];
+	}
+	const { isWrite, outcome, retryAfter = 0 } = facts;
 	const sentences: string[] = [];
-	if (isUnknown) sentences.push(MAY_HAVE_HAPPENED);
 	if (isWrite && outcome === 'refused') sentences.push('Nothing was done.');
-	if (!isUnknown && retryAfter > 0) {
+	if (retryAfter > 0) {
 		const seconds = Math.ceil(retryAfter / 1000).toLocaleString('en-US');
 		sentences.push(`The service asks to wait ${seconds} seconds before the next request.`);
 	}
-	for (const sentence of advice) {
-		if (typeof sentence === 'string') sentences.push(sentence);
-		else if (!isUnknown) sentences.push(sentence.again);
-	}
-	const fill = (text: string) =>
-		text.replace(/\{([a-z]+)\}/gi, (all, name: string) => String(values[name] ?? all));
-	const shown = isUnknown ? `Outcome unknown: ${message}` : message;
-	return { message: withoutNetworkCodes(fill(shown)), advice: fill(sentences.join(' ')).trim() };
+	const all = advice.map((sentence) => (typeof sentence === 'string' ? sentence : sentence.again));
+	return [...sentences, ...all];
+}
+
+/** Replaces each `{name}` that has a value. */
+function fill(text: string, values: Failure['values']): string {
+	return text.replace(/\{([a-z]+)\}/gi, (all, name: string) => String(values[name] ?? all));
 }
 
 /**
- * Start of each network code: the keys of `COMMON_ERRORS` in n8n-workflow/src/errors/abstract/node.error.ts. n8n
- * replaces a whole text that contains one with its own sentence, such as "You can retry the request immediately" after a
- * lost connection. Stop and Error does the same with a text that a workflow has passed on.
+ * The keys of `COMMON_ERRORS` in n8n-workflow/src/errors/abstract/node.error.ts. n8n replaces a whole text that contains one
+ * with its own sentence, such as "You can retry the request immediately" after a lost connection. Stop and Error does the
+ * same with a text that a workflow has passed on.
  */
-const NETWORK_CODE =
-	/E(?=CONNREFUSED|CONNRESET|NOTFOUND|TIMEDOUT|RRADDRINUSE|ADDRNOTAVAIL|CONNABORTED|HOSTUNREACH|AI_AGAIN|NOENT|ISDIR|NOTDIR|ACCES|EXIST|PERM)|G(?=ETADDRINFO)/gi;
+const NETWORK_CODES = [
+	'ECONNREFUSED',
+	'ECONNRESET',
+	'ENOTFOUND',
+	'ETIMEDOUT',
+	'ERRADDRINUSE',
+	'EADDRNOTAVAIL',
+	'ECONNABORTED',
+	'EHOSTUNREACH',
+	'EAI_AGAIN',
+	'ENOENT',
+	'EISDIR',
+	'ENOTDIR',
+	'EACCES',
+	'EEXIST',
+	'EPERM',
+	'GETADDRINFO',
+];
+
+const ANY_NETWORK_CODE = new RegExp(NETWORK_CODES.join('|'), 'gi');
 
 /** Returns the text with a hyphen in each network code, so that n8n leaves the text as it is. */
 export function withoutNetworkCodes(text: string): string {
-	return text.replace(NETWORK_CODE, '$&-');
+	return text.replace(ANY_NETWORK_CODE, (code) => `${code.slice(0, 1)}-${code.slice(1)}`);
 }
 
 /**
@@ -125,18 +148,18 @@ export function toNodeError(node: INode, error: unknown, itemIndex?: number): Er
 	return nodeError;
 }
 
-/** Returns the failure of a request as n8n's error; the service's code is in `context.errorCode`. */
+/** Returns the failure of a request as n8n's error. */
 export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number): NodeApiError {
 	const { id, message, description, facts } = failure;
-	// From a response, n8n's constructor would take other texts and codes (n8n-workflow/src/errors/node-api.error.ts).
-	const error = new NodeApiError(node, {} as JsonObject, {
-		message,
-		description,
-		httpCode: facts.httpStatus === undefined ? 'none' : String(facts.httpStatus),
-		itemIndex,
-	});
-	error.context.errorCode = facts.code ?? null;
+	// n8n would take other texts from a response (n8n-workflow/src/errors/node-api.error.ts), so it gets an empty one.
+	const error = new NodeApiError(
+		node,
+		{},
+		{ message, description, httpCode: facts.httpStatus?.toString(), itemIndex },
+	);
+	// An Error Workflow reads both in `execution.error.context`: the code of a lost connection stands nowhere else.
 	error.context.failureId = id;
+	error.context.errorCode = facts.code ?? null;
 	return error;
 }
 
@@ -157,7 +180,10 @@ function toFailure(error: unknown): Failure {
 	return error instanceof Failure ? error : new Failure('node.unexpected');
 }
 
-/** Checks whether an error is n8n's: these have a level and tags (n8n-workflow/src/errors/base/base.error.ts). */
+/**
+ * Checks whether an error is n8n's: these have a level and tags (BaseError and ApplicationError of n8n-workflow). `instanceof`
+ * would miss them where another community package has installed its own copy of n8n-workflow.
+ */
 export function isErrorOfN8n(error: unknown): error is Error & { description?: string | null } {
 	return error instanceof Error && 'level' in error && 'tags' in error;
 }

@@ -59,7 +59,8 @@ export class Claims {
 			if (await this.isStored(successRow)) return undefined;
 			const isClaimed = await this.isStored(claimRow);
 			if (!isClaimed && (await this.take(claimRow))) return { claimRow, successRow };
-			if (!(await this.mayWait())) throw new Failure('key.claimed');
+			if (!(await this.mayWait()))
+				throw new Failure('key.claimed', {}, { isOutcomeOfEarlier: true });
 		}
 	}
 
