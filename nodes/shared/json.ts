@@ -54,9 +54,6 @@ export function decodeHeader(value: unknown): string {
 	return decodeText(Buffer.from(String(value ?? ''), 'latin1'));
 }
 
-/** Reason why a value can't be sent as JSON. */
-type JsonProblem = 'notJson' | 'digitsLost';
-
 /** 16 digits in a row, with or without a decimal point: JavaScript may round such a number. */
 const LONG_NUMBER = /\d(\.?\d){15}/;
 
@@ -77,50 +74,54 @@ export function parseJson(text: string): unknown {
 function keepDigits(_name: string, value: unknown, context?: { source?: string }): unknown {
 	const source = context?.source;
 	if (typeof value !== 'number' || source === undefined) return value;
-	const isKept = /^-?\d+$/.test(source)
-		? Number.isSafeInteger(value)
-		: digitsOf(String(value)) === digitsOf(source);
-	return isKept ? value : source;
+	return isExact(value) && digitsOf(String(value)) === digitsOf(source) ? value : source;
 }
 
-/** Returns the digits of a number without the zeros at both ends. Rounding changes them. */
+/** Returns the digits of a number without the zeros at both ends: 5 for `0.50` and `5e2`. Rounding changes them. */
 function digitsOf(number: string): string {
 	const digits = number.replace(/e.*|[.-]/gi, '');
 	return /^0*(\d*[1-9])?/.exec(digits)?.[1] ?? '';
 }
 
+/** Thrown for a number that JavaScript has rounded, or may have. */
+export class DigitsLost extends Error {}
+
 /**
- * Returns a plain copy of a value, so that a later `toJSON` can't change it. Dates, for example, become strings.
- * @returns the problem if a number has lost digits, or JSON can't express the value
+ * Returns a copy of a value as JSON has it: dates become text, and properties that are undefined are left out.
+ * @throws DigitsLost; any other error if JSON can't express the value, such as NaN, a Map, or a list that contains itself
  */
-export function throughJson(value: unknown): { value: unknown } | { problem: JsonProblem } {
-	let problem: JsonProblem | undefined;
-	try {
-		const json = JSON.stringify(value, function (this: IDataObject, name, written: unknown) {
-			problem ??= problemOf(this[name], written, Array.isArray(this));
-			return written;
-		});
-		return problem ? { problem } : { value: JSON.parse(json) as unknown };
-	} catch {
-		return { problem: 'notJson' };
+export function toPlain(value: unknown): unknown {
+	if (writesItself(value)) {
+		const text = value.toJSON();
+		if (typeof text === 'string') return text;
+		throw new TypeError('An invalid date, or an object of a class');
+	}
+	switch (typeOf(value)) {
+		case 'Null':
+		case 'Boolean':
+		case 'String':
+			return value;
+		case 'Number':
+			if (isExact(value)) return value;
+			if (Number.isFinite(value)) throw new DigitsLost();
+			throw new TypeError('NaN or Infinity');
+		case 'Array':
+			return (value as unknown[]).map(toPlain);
+		case 'Object': {
+			const entries = Object.entries(value as object).filter(([, inner]) => inner !== undefined);
+			return Object.fromEntries(entries.map(([name, inner]) => [name, toPlain(inner)]));
+		}
+		default:
+			throw new TypeError('Nothing of JSON');
 	}
 }
 
-/** @param written the result of the value's own `toJSON`, or else the value */
-function problemOf(value: unknown, written: unknown, isInList: boolean): JsonProblem | undefined {
-	if (typeof written === 'number' && !isExact(written)) {
-		return Number.isFinite(written) ? 'digitsLost' : 'notJson';
-	}
-	// n8n gives BigInt a `toJSON` that returns a string (n8n-workflow/src/utils.ts).
-	if (typeof written === 'string') return typeof value === 'bigint' ? 'notJson' : undefined;
-	// An invalid date is written as null.
-	if (written !== value) return 'notJson';
-	if (value === undefined) return isInList ? 'notJson' : undefined;
-	const isPrimitive = value === null || ['number', 'boolean'].includes(typeof value);
-	return isPrimitive || Array.isArray(value) || isPlain(value) ? undefined : 'notJson';
+/** Checks whether an object writes itself as JSON, as dates do. */
+export function writesItself(value: unknown): value is { toJSON(): unknown } {
+	return isObject(value) && typeof value.toJSON === 'function';
 }
 
-/** Checks whether a value is a plain object, and not one of a class such as Map, which JSON writes as `{}`. */
-export function isPlain(value: unknown): value is IDataObject {
-	return isObject(value) && Object.getPrototypeOf(value) === Object.prototype;
+/** Returns a value's type, such as `Array` or `Map`. `instanceof` would not know values of n8n's expressions, which run in their own context. */
+function typeOf(value: unknown): string {
+	return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }

@@ -1,24 +1,27 @@
 /**
- * Characters that nobody sees: control and format characters, halves of surrogate pairs, separators but the plain space, and what
- * Unicode leaves out of a display.
+ * Characters that nobody sees: blanks, control and format characters, halves of surrogate pairs, and others that Unicode does
+ * not display.
  */
-const INVISIBLE = String.raw`(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]`;
+const UNSEEN = String.raw`[\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]`;
 
-const AT_ENDS = new RegExp(`^(?:\\s|${INVISIBLE})+|(?:\\s|${INVISIBLE})+$`, 'gu');
+const UNSEEN_AT_ENDS = new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, 'gu');
 
-const WITHIN = new RegExp(INVISIBLE, 'u');
+const EACH_UNSEEN = new RegExp(UNSEEN, 'gu');
 
 /** Removes blanks and invisible characters around a text. */
 export function trimInvisible(text: string): string {
-	return text.replace(AT_ENDS, '');
+	return text.replace(UNSEEN_AT_ENDS, '');
 }
 
 /** Returns the code point of the first invisible character, such as `U+200B`, and the text before it. */
 export function findInvisible(text: string): { code: string; before: string } | undefined {
-	const found = WITHIN.exec(text);
-	if (!found) return undefined;
-	const code = found[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
-	return { code: `U+${code}`, before: text.slice(0, found.index) };
+	for (const { 0: character, index } of text.matchAll(EACH_UNSEEN)) {
+		// A space between words is no surprise.
+		if (character === ' ') continue;
+		const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+		return { code: `U+${code}`, before: text.slice(0, index) };
+	}
+	return undefined;
 }
 
 /** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
@@ -40,8 +43,8 @@ const NO_PART_OF_AN_EMAIL: Array<[pattern: RegExp, name: string]> = [
 	[/@[^@]*[^@\p{L}\p{N}\p{M}.-]/u, 'what is no part of the domain'],
 ];
 
-/** Returns what has to be removed from a text with one `@`, so that it is only an address; undefined if nothing has to. */
-export function excessOfEmail(text: string): string | undefined {
+/** Names the part of a text with one `@` that is to be removed, so that only the address is left; undefined for an address. */
+export function partBesideEmail(text: string): string | undefined {
 	return NO_PART_OF_AN_EMAIL.find(([pattern]) => pattern.test(text))?.[1];
 }
 
@@ -51,22 +54,22 @@ export function toSegment(id: string): string | undefined {
 }
 
 /**
- * Returns a path below the Base URL as a user writes it, percent-encoded if it is not yet, and without the slash
- * at its start; undefined if it may lead to another path.
+ * Returns a path below the Base URL, percent-encoded and without a slash at its start. The user may write it with or without
+ * escapes.
+ * @returns undefined if it may lead to another path
  */
 export function toPath(text: string): string | undefined {
 	const path = text.replace(/^\//, '');
-	const segments = path.replace(/\/$/, '').split('/').map(decoded);
-	// Servers may decode a slash, and URL parsers read `%2e` as a dot (WHATWG's URL Standard).
-	const isBelow = segments.every(
-		(one) => one && one.split(/[/\\]/).every(isSegment) && !/%2e/i.test(one),
-	);
-	// `encodeURI` encodes the percent signs of existing escapes once more.
-	return isBelow && !/[?#\\]/.test(text) ? encodeURI(path).replaceAll('%25', '%') : undefined;
+	const decoded = decodePercent(path);
+	if (decoded === undefined || /[?#\\]/.test(path)) return undefined;
+	// Some servers decode an escaped slash before they read the path.
+	if (!decoded.split(/[/\\]/).every(isSegment)) return undefined;
+	const segments = path.split('/').map((segment) => decodeURIComponent(segment));
+	return segments.map((segment) => encodeURIComponent(segment)).join('/');
 }
 
 /** Decodes a percent-encoded text; undefined if it is malformed. */
-export function decoded(text: string): string | undefined {
+export function decodePercent(text: string): string | undefined {
 	try {
 		return decodeURIComponent(text);
 	} catch {
@@ -74,7 +77,7 @@ export function decoded(text: string): string | undefined {
 	}
 }
 
-/** Refuses `.` and `..`, also before a semicolon: some servers remove it and the text after it. */
+/** Checks whether a text names one record or folder: an empty one would lead to all records, `..` to the folder above. */
 function isSegment(text: string): boolean {
-	return !/^\s*\.{1,2}\s*(;|$)/.test(text) && findInvisible(text) === undefined;
+	return !['', '.', '..'].includes(text) && findInvisible(text) === undefined;
 }

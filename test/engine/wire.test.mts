@@ -32,7 +32,7 @@ const rows: Array<[request: string, name: string, parameters: INodeParameters, b
 	['POST /v1/plan/upgrade', 'plan.upgrade', { ...bought, aiTokenId: ' ' }, bought],
 	['POST /v1/plan/upgrade', 'plan.upgrade', { ...bought, aiTokenId }, { ...bought, aiTokenId }],
 	['GET /v1/connect?full%20text=a%26b', 'customRequest.get', { path: ' /connect ', options }],
-	['POST /v1/a:b;c=$&/', 'customRequest.send', custom('POST', '/a:b;c=$&/'), {}],
+	['POST /v1/a%3Ab/c%3D%24%26', 'customRequest.send', custom('POST', '/a:b/c=$&'), {}],
 	['PUT /v1/a%20b?full%20text=a%26b', 'customRequest.send', custom('PUT', 'a b', { options }), {}],
 	['PATCH /v1/%C3%A9', 'customRequest.send', custom('PATCH', 'é', titled), title],
 	['DELETE /v1/a%2Fb', 'customRequest.send', custom('DELETE', 'a%2Fb')],

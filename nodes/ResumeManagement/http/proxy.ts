@@ -1,7 +1,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { Failure } from '../../shared/failure';
-import { decoded } from '../../shared/text';
+import { decodePercent } from '../../shared/text';
 
 /** Returns a proxy's URL as n8n's HTTP client takes it. @throws Failure if it is not a URL */
 export function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
@@ -24,7 +24,7 @@ export function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
  * @throws Failure if a percent sign is no escape
  */
 function forProxyAgent(encoded: string): string {
-	const text = decoded(encoded);
+	const text = decodePercent(encoded);
 	if (text === undefined) throw new Failure('parameter.proxy');
 	return text.replaceAll('%', '%25');
 }

@@ -45,7 +45,7 @@ export class FileOutput {
 	/** @throws Failure */
 	constructor(parameters: ParameterReader) {
 		this.field = parameters.text('binaryPropertyName');
-		this.fileName = parameters.anyText('options.fileName');
+		this.fileName = parameters.unfilteredText('options.fileName');
 		this.filePath = parameters.optionalText('options.filePath');
 	}
 

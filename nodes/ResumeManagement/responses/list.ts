@@ -17,7 +17,7 @@ export class ListOutput {
 	/** @param path of the operation, which ends in the list's name @throws Failure */
 	constructor(parameters: ParameterReader, { path }: { path: string }) {
 		this.simplify = parameters.flag('simplify');
-		this.fields = parameters.paths('options.fieldsToReturn');
+		this.fields = parameters.fieldsToReturn();
 		this.settings = {
 			name: path.split('/').at(-1)!,
 			path: listPathOf(parameters, 'options.itemsPath'),

@@ -19,7 +19,7 @@ export class RecordOutput {
 	/** @param timestamps properties with Unix seconds @throws Failure */
 	constructor(parameters: ParameterReader, { timestamps = [] }: { timestamps?: string[] }) {
 		this.simplify = parameters.flag('simplify');
-		this.fields = parameters.paths('options.fieldsToReturn');
+		this.fields = parameters.fieldsToReturn();
 		const isIso = timestamps.length > 0 && parameters.choice('options.timestamps') === 'iso';
 		this.isoTimestamps = isIso ? timestamps : [];
 	}
