@@ -9,37 +9,44 @@ export const BASE_URL =
 	/^(https:\/\/[^/\\?#@\s]+|http:\/\/(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?)(\/[^/\\?#\s]+)*\/v[0-9]+\/*$/;
 
 /**
- * Removes from a pasted private key what no key has: `Bearer`, blanks, line breaks, and all characters that no header may
- * carry, such as curly quotes.
+ * Returns a pasted private key without what no key has: `Bearer` before it, blanks, line breaks, and characters that no header
+ * may carry, such as curly quotes.
  */
 export function privateKeyOf(pasted: unknown): string {
-	return String(pasted ?? '')
-		.replace(/\s+/g, ' ')
-		.replace(/[^ -~]/g, '')
+	const words = String(pasted ?? '')
+		.replace(/[^\s!-~]/g, '')
 		.trim()
-		.replace(/^Bearer( |$)/i, '')
-		.replaceAll(' ', '');
+		.split(/\s+/);
+	if (words[0]?.toLowerCase() === 'bearer') words.shift();
+	return words.join('');
 }
 
-/**
- * Address of the credential's test, as an expression: n8n runs no code of the package for the test. For a Base URL that may
- * not receive the key, the expression gives no URL, so that n8n's HTTP client fails and sends nothing.
- */
-const TEST_URL = `={{ ${BASE_URL.toString()}.test($credentials.baseUrl) ? $credentials.baseUrl.replace(/\\/+$/, '') + '/users' : 'Invalid Base URL' }}`;
-
-const rule = (key: string, value: unknown, message: string) => {
-	return { type: 'responseSuccessBody' as const, properties: { key, value, message } };
-};
-
-const statusRule = (value: number, message: string) => {
-	return { type: 'responseCode' as const, properties: { value, message } };
-};
+const INVALID_BASE_URL =
+	'Base URL must start with https:// (http:// for localhost only) and end in a version, such as https://api.example.com/v1.';
 
 const REFUSED =
 	'The service refused the request. Check that Private Key is complete, and that Base URL is the address that belongs to it.';
 
 const NOT_THE_SERVICE =
 	'The response at this address is not from the resume-management service. Check that Base URL is complete and ends in its version, such as https://api.example.com/v1.';
+
+/**
+ * When the credential's test fails: n8n compares a property of the body, or the HTTP status, with a value
+ * (n8n/src/services/credentials-tester.service.ts). n8n 1 fails for each status from 400 on with a message of its own.
+ */
+const RULES = [
+	// Errors come with HTTP 200, too (§7.1).
+	{ type: 'responseSuccessBody', properties: { key: 'status', value: 'error', message: REFUSED } },
+	// The service always sends a status (§2).
+	{
+		type: 'responseSuccessBody',
+		properties: { key: 'status', value: undefined, message: NOT_THE_SERVICE },
+	},
+	{ type: 'responseCode', properties: { value: 401, message: REFUSED } },
+	{ type: 'responseCode', properties: { value: 403, message: REFUSED } },
+	{ type: 'responseCode', properties: { value: 404, message: NOT_THE_SERVICE } },
+	// n8n's type allows a list of one kind only, but n8n looks at the type of each rule.
+] as ICredentialTestRequest['rules'];
 
 export class ResumeManagementApi implements ICredentialType {
 	name = 'resumeManagementApi';
@@ -97,31 +104,28 @@ export class ResumeManagementApi implements ICredentialType {
 		},
 	];
 
-	/** Adds the header `Authentication`, as the service spells it (§4 and §5). A function, as n8n evaluates an expression each time. */
-	authenticate: ICredentialType['authenticate'] = async ({ privateKey }, request) => ({
-		...request,
-		headers: {
-			...request.headers,
-			Authentication: `Bearer ${privateKeyOf(privateKey)}`,
-			// Required on each request, also without a body (§4).
-			'Content-type': 'application/json',
-		},
-	});
-
 	/**
-	 * Fails for an error of the service, also with HTTP 200 (§7.1), and for a response without a status. n8n compares one
-	 * value of the body for each rule, and fails by itself from HTTP 400 on (credentials-tester.service.ts). n8n 2 has rules
-	 * for a status, too.
+	 * Adds the header `Authentication`, as the service spells it (§4 and §5). A function, because only code can clean a pasted
+	 * key. n8n's generic kind would also evaluate an expression for each request: 1 ms, which is 14.5 % of the time of an item.
 	 */
+	authenticate: ICredentialType['authenticate'] = async ({ baseUrl, privateKey }, request) => {
+		if (!BASE_URL.test(String(baseUrl))) throw new Error(INVALID_BASE_URL);
+		return {
+			...request,
+			headers: {
+				...request.headers,
+				Authentication: `Bearer ${privateKeyOf(privateKey)}`,
+				// Required on each request, with or without a body (§4).
+				'Content-type': 'application/json',
+			},
+		};
+	};
+
 	test: ICredentialTestRequest = {
-		request: { url: TEST_URL, disableFollowRedirect: true },
-		rules: [
-			rule('status', 'error', REFUSED),
-			// n8n compares the value at a path. Only a string that is not empty has a first character.
-			rule('errorCode[0].constructor.name', 'String', REFUSED),
-			rule('status', undefined, NOT_THE_SERVICE),
-			...[401, 403].map((value) => statusRule(value, REFUSED)),
-			statusRule(404, NOT_THE_SERVICE),
-		] as ICredentialTestRequest['rules'],
+		request: {
+			url: '={{ $credentials.baseUrl.replace(/[/]+$/, "") }}/users',
+			disableFollowRedirect: true,
+		},
+		rules: RULES,
 	};
 }

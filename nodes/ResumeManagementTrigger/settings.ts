@@ -1,10 +1,10 @@
 import type { IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
 
 import { privateKeyOf } from '../../credentials/ResumeManagementApi.credentials';
-import { readCredentialData } from '../shared/credential';
+import { decrypt } from '../shared/credential';
 import { Failure } from '../shared/failure';
 import { ParameterReader } from '../shared/parameters';
-import { type Secrets, secretsOf } from '../shared/secrets';
+import { type SecretSpellings, spellingsOf } from '../shared/secrets';
 import { findInvisible } from '../shared/text';
 import { properties } from './properties';
 import type { VerificationSettings } from './verify';
@@ -16,7 +16,7 @@ export interface Settings extends VerificationSettings {
 	eventIdPath: string;
 	includeHeaders: boolean;
 	/** Must not be shown. */
-	secrets: Secrets;
+	secrets: SecretSpellings;
 }
 
 type Context = IHookFunctions | IWebhookFunctions;
@@ -43,8 +43,9 @@ export async function readSettings(context: Context): Promise<Settings> {
 	return { ...settings, ...(await readSecrets(context, settings.verification)) };
 }
 
-/** Webhook secrets by verification: headers have no character set, so only ASCII arrives unchanged. */
+/** Webhook secrets that can work, by verification. */
 const USABLE = {
+	// A header has no character set, so only ASCII arrives unchanged.
 	header: /^[ -~]+$/,
 	hmac: /./s,
 	// 11 characters of Base64 are 8 bytes. A shorter one was not copied whole.
@@ -57,29 +58,29 @@ async function readSecrets(
 ): Promise<Pick<Settings, 'webhookSecrets' | 'secrets'>> {
 	// n8n gives a node no credential that `displayOptions` hide (n8n-core's node-execution-context.ts).
 	if (verification === 'none') return { webhookSecrets: [], secrets: [] };
-	const credential = await readCredentialData(context);
-	const trimmed = (value: unknown) => (typeof value === 'string' ? value.trim() : '');
-	const secret = trimmed(credential.webhookSecret);
-	const older = trimmed(credential.olderWebhookSecret);
-	if (secret === '') throw new Failure('trigger.noSecret');
-	refuseInvisible('Webhook Secret', secret);
-	refuseInvisible('Older Webhook Secret', older);
-	const webhookSecrets = older === '' ? [secret] : [secret, older];
-	if (!webhookSecrets.every((one) => USABLE[verification].test(one))) {
+	const credential = await decrypt(context);
+	const newest = readSecret('Webhook Secret', credential.webhookSecret);
+	const older = readSecret('Older Webhook Secret', credential.olderWebhookSecret);
+	if (newest === '') throw new Failure('trigger.noSecret');
+	const webhookSecrets = older === '' ? [newest] : [newest, older];
+	if (!webhookSecrets.every((secret) => USABLE[verification].test(secret))) {
 		throw new Failure('trigger.unusableSecret');
 	}
 	return {
 		webhookSecrets,
-		secrets: secretsOf([secret, older, privateKeyOf(credential.privateKey)]),
+		secrets: spellingsOf([...webhookSecrets, privateKeyOf(credential.privateKey)]),
 	};
 }
 
-/** @throws Failure with the code point of an invisible character; nothing else of the secret is shown */
-function refuseInvisible(field: string, secret: string): void {
+/**
+ * Returns a secret without blanks around it; '' if there is none.
+ * @throws Failure for an invisible character, of which it shows nothing but code point and place
+ */
+function readSecret(field: string, value: unknown): string {
+	const secret = typeof value === 'string' ? value.trim() : '';
 	const invisible = findInvisible(secret);
-	if (!invisible) return;
+	if (!invisible) return secret;
 	const { code, before } = invisible;
-	const isLast = [...secret.slice(before.length)].length === 1;
-	const inside = isLast ? 'at its end' : 'in its middle';
-	throw new Failure('trigger.invisible', { field, code, place: before ? inside : 'at its start' });
+	const place = `at position ${before.length + 1}`;
+	throw new Failure('trigger.invisible', { field, code, place });
 }

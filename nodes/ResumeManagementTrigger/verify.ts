@@ -1,7 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-import { withoutPrefix } from '../shared/secrets';
-
 /** Settings for proving that the service has sent a request, named as the trigger's fields. */
 export interface VerificationSettings {
 	/** `standardWebhooks`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
@@ -47,25 +45,22 @@ const WRONG = 'The signature is wrong.';
 
 function hmacRejection(settings: VerificationSettings, delivery: Delivery): string | undefined {
 	const { headerName, signatureEncoding, signaturePrefix, webhookSecrets } = settings;
-	const header = headerOf(delivery, headerName);
-	const signatures = signaturesIn(header, signaturePrefix);
+	const found = findSignatures(headerOf(delivery, headerName));
+	const signatures = afterPrefix(found, signaturePrefix);
 	if (isSigned(webhookSecrets, delivery.body, signatures, signatureEncoding)) return undefined;
-	// Otherwise, the prefix is a part of another one, or is not in the header.
-	const isPrefixRight = signatures.some((text) => prefixOf(text) === '');
-	const prefix = prefixOf(header);
-	if (isPrefixRight || prefix === undefined) return WRONG;
-	return prefix === ''
-		? `${WRONG} The header has no text before it: clear Signature Prefix.`
-		: `${WRONG} The header has ${JSON.stringify(prefix)} before it: enter that in Signature Prefix.`;
+	const [first] = found;
+	const isOtherPrefix = first !== undefined && signatures.length === 0;
+	return isOtherPrefix ? `${WRONG}${prefixHint(first)}` : WRONG;
 }
 
 function standardRejection(secrets: string[], delivery: Delivery): string | undefined {
 	const [id, timestamp, header = ''] = STANDARD_HEADERS.map((name) => headerOf(delivery, name));
 	const isTimely = Math.abs(delivery.receivedAt.getTime() / 1000 - Number(timestamp)) <= TOLERANCE;
 	if (!isTimely) return 'The timestamp is not within 5 minutes of now.';
-	const keys = secrets.map((secret) => Buffer.from(withoutPrefix(secret), 'base64'));
+	const keys = secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
 	const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), delivery.body]);
-	return isSigned(keys, signed, signaturesIn(header, 'v1,'), 'base64') ? undefined : WRONG;
+	const signatures = afterPrefix(findSignatures(header), 'v1,');
+	return isSigned(keys, signed, signatures, 'base64') ? undefined : WRONG;
 }
 
 /** Returns the ID of a Standard Webhooks message; '' for another verification. */
@@ -73,24 +68,43 @@ export function signedId({ verification }: VerificationSettings, delivery: Deliv
 	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
-/**
- * Returns the signatures after a prefix. There may be several, as of the old and the new secret, separated by blanks, commas or
- * semicolons: Node.js joins the lines of a header with a comma.
- */
-function signaturesIn(header: string, prefix: string): string[] {
-	const escaped = prefix.replace(/\W/g, '\\$&');
-	// Base64 without padding, the shorter encoding, has 43 characters.
-	const pattern = new RegExp(`(?<=^|[\\s,;])${escaped}\\s?([^\\s,;]{43,})`, 'g');
-	return Array.from(header.matchAll(pattern), ([, signature]) => signature!);
+/** An HMAC-SHA256 in hex, or in Base64 with or without padding, at the end of a part of a header. */
+const SIGNATURE = /([\da-f]{64}|[a-z\d+/]{43}=?)(?=$|[ \t,;])/gi;
+
+/** Characters between the parts of a header. Node.js joins the lines of a header with a comma. */
+const SEPARATORS = [' ', '\t', ',', ';'];
+
+interface FoundSignature {
+	signature: string;
+	/** The header before it, with a comma at the start, so that each part follows a separator. */
+	before: string;
 }
 
-/** A signature in hex or Base64, and the text directly before it. */
-const SIGNATURE = /(?<=^|[\s,;])([^\s,;]{0,32}[=:-])?(?:[\da-f]{64}|[a-z\d+/]{43}=?)(?=$|[\s,;])/i;
+/** Finds what may be a signature. There may be several, such as of the old and the new secret. */
+function findSignatures(header: string): FoundSignature[] {
+	const parts = `,${header}`;
+	return Array.from(parts.matchAll(SIGNATURE), ({ 0: signature, index }) => {
+		return { signature, before: parts.slice(0, index) };
+	});
+}
 
-/** Returns the text before the first signature, such as `sha256=`; '' without one; undefined without a signature. */
-function prefixOf(header: string): string | undefined {
-	const found = SIGNATURE.exec(header);
-	return found ? (found[1] ?? '') : undefined;
+/** Returns the signatures in parts that begin with the prefix. One blank may follow it, as in `HMAC …`. */
+function afterPrefix(found: FoundSignature[], prefix: string): string[] {
+	const starts = SEPARATORS.flatMap((separator) => [separator + prefix, `${separator}${prefix} `]);
+	const right = found.filter(({ before }) => starts.some((start) => before.endsWith(start)));
+	return right.map(({ signature }) => signature);
+}
+
+/** Characters of the longest text before a signature that a hint shows: any text could stand there. */
+const LONGEST_PREFIX = 33;
+
+/** Returns a sentence with the prefix that the sender uses; '' if the text before the signature does not look like one. */
+function prefixHint({ before }: FoundSignature): string {
+	const start = 1 + Math.max(...SEPARATORS.map((separator) => before.lastIndexOf(separator)));
+	const prefix = before.slice(start);
+	if (prefix === '') return ' The header has no text before it: clear Signature Prefix.';
+	if (prefix.length > LONGEST_PREFIX || !/[=:-]$/.test(prefix)) return '';
+	return ` The header has ${JSON.stringify(prefix)} before it: enter that in Signature Prefix.`;
 }
 
 /** Checks whether one of the signatures is the HMAC-SHA256 of the bytes with one of the keys. */
@@ -100,12 +114,9 @@ function isSigned(
 	signatures: string[],
 	encoding: VerificationSettings['signatureEncoding'],
 ): boolean {
-	// Hex in any case, Base64 with and without padding.
-	const plain = (text: string) =>
-		encoding === 'hex' ? text.toLowerCase() : text.replace(/=$/, '');
 	return keys.some((key) => {
-		const expected = plain(createHmac('sha256', key).update(bytes).digest(encoding));
-		return signatures.some((signature) => isEqual(plain(signature), expected));
+		const expected = createHmac('sha256', key).update(bytes).digest();
+		return signatures.some((signature) => isEqual(Buffer.from(signature, encoding), expected));
 	});
 }
 
@@ -116,7 +127,10 @@ function headerOf({ headers }: Delivery, name: string): string {
 }
 
 /** Compares digests, so that the time shows neither the content nor the length of a secret. */
-function isEqual(one: string, other: string): boolean {
-	const digest = (text: string) => createHash('sha256').update(text).digest();
-	return timingSafeEqual(digest(one), digest(other));
+function isEqual(given: string | Buffer, expected: string | Buffer): boolean {
+	return timingSafeEqual(digestOf(given), digestOf(expected));
+}
+
+function digestOf(secret: string | Buffer): Buffer {
+	return createHash('sha256').update(secret).digest();
 }

@@ -2,8 +2,8 @@ import type { ICredentialDataDecryptedObject, ICredentialsDecrypted } from 'n8n-
 
 import { BASE_URL, privateKeyOf } from '../../credentials/ResumeManagementApi.credentials';
 import { Failure, isErrorOfN8n } from './failure';
-import { type Secrets, secretsOf } from './secrets';
-import { type CredentialContext, readSharedCredential } from './sharedCredential';
+import { type SecretSpellings, spellingsOf } from './secrets';
+import { type CredentialContext, decryptForAllItems } from './sharedCredential';
 
 export const CREDENTIAL_TYPE = 'resumeManagementApi';
 
@@ -11,50 +11,53 @@ export interface Credential {
 	/** Without a trailing slash. */
 	baseUrl: string;
 	/**
-	 * With the base URL, identifies the account: the credential's ID in n8n, so that a new private key is the same account.
-	 * The private key if n8n gives no ID, or if the credential may differ between items.
+	 * Identifies the account, together with the base URL. It is the credential's ID in n8n if all items of the run have the same
+	 * credential: a new private key is the same account then. Otherwise, it is the private key.
 	 */
 	account: { id: string } | { privateKey: string };
 	/** For `httpRequestWithAuthentication`, which otherwise reads the credential from the database. */
 	decrypted: ICredentialsDecrypted;
 	/** Must not be shown. */
-	secrets: Secrets;
+	secrets: SecretSpellings;
 }
 
-/** Reads the credential for each item, but only once if it is the same for all of them. */
-export class Credentials {
-	private shared?: Promise<Credential | undefined>;
+/** Reads the credential of each item, but only once if it is the same for all items of the run. */
+export class CredentialReader {
+	/** Undefined if the credential may differ between items. */
+	private forAllItems?: Promise<Credential | undefined>;
 
 	constructor(private readonly context: CredentialContext) {}
 
 	/** @throws Failure if the key must not be sent to the base URL, or can't be a key; n8n's own errors */
 	async read(itemIndex: number): Promise<Credential> {
-		this.shared ??= this.readShared(itemIndex);
-		// A failed read fails one item: each other item that waited for it reads once more.
-		const readAgain = async () => await (this.shared = this.readShared(itemIndex));
-		const shared = await this.shared.catch(readAgain);
-		return shared ?? (await readCredential(this.context, itemIndex));
+		this.forAllItems ??= this.readForAllItems(itemIndex);
+		const credential = await this.forAllItems.catch(async () => {
+			// An item that has waited for a failed read reads for itself. The next item starts anew.
+			this.forAllItems = undefined;
+			return await this.readForAllItems(itemIndex);
+		});
+		return credential ?? (await readCredential(this.context, itemIndex));
 	}
 
-	private async readShared(itemIndex: number): Promise<Credential | undefined> {
+	private async readForAllItems(itemIndex: number): Promise<Credential | undefined> {
 		const data = await orUnreadable(async () => {
-			return await readSharedCredential(this.context, CREDENTIAL_TYPE, itemIndex);
+			return await decryptForAllItems(this.context, CREDENTIAL_TYPE, itemIndex);
 		});
-		const { id } = this.context.getNode().credentials?.[CREDENTIAL_TYPE] ?? {};
-		return data && toCredential(data, id ?? undefined);
+		const id = this.context.getNode().credentials?.[CREDENTIAL_TYPE]?.id;
+		return data && toCredential(data, id);
 	}
 }
 
-/** @throws Failure; n8n's own errors */
+/** Reads the credential of one item, or of a pick list. @throws Failure; n8n's own errors */
 export async function readCredential(
 	context: CredentialContext,
 	itemIndex?: number,
 ): Promise<Credential> {
-	return toCredential(await readCredentialData(context, itemIndex));
+	return toCredential(await decrypt(context, itemIndex));
 }
 
-/** @throws Failure; n8n's own errors */
-export async function readCredentialData(
+/** Returns the fields of the credential as the user has entered them. @throws Failure; n8n's own errors */
+export async function decrypt(
 	context: Pick<CredentialContext, 'getCredentials'>,
 	itemIndex?: number,
 ): Promise<ICredentialDataDecryptedObject> {
@@ -70,21 +73,19 @@ async function orUnreadable<T>(read: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** Characters of a key: Node.js takes no more in the headers of a request. */
-const LONGEST_KEY = 16_384;
-
-function toCredential(data: ICredentialDataDecryptedObject, id?: string): Credential {
+/** @param id of the credential in n8n, if all items have the same one */
+function toCredential(data: ICredentialDataDecryptedObject, id?: string | null): Credential {
 	const { baseUrl, webhookSecret, olderWebhookSecret } = data;
 	const privateKey = privateKeyOf(data.privateKey);
 	if (typeof baseUrl !== 'string' || !BASE_URL.test(baseUrl) || !URL.canParse(baseUrl)) {
 		throw new Failure('credential.baseUrl');
 	}
-	const isKey = privateKey !== '' && privateKey.length <= LONGEST_KEY;
-	if (!isKey) throw new Failure('credential.privateKey');
+	if (privateKey === '') throw new Failure('credential.privateKey');
 	return {
 		baseUrl: baseUrl.replace(/\/+$/, ''),
 		account: id ? { id } : { privateKey },
-		decrypted: { id: '', name: CREDENTIAL_TYPE, type: CREDENTIAL_TYPE, data },
-		secrets: secretsOf([privateKey, webhookSecret, olderWebhookSecret]),
+		// n8n reads nothing but the data.
+		decrypted: { id: '', name: '', type: CREDENTIAL_TYPE, data },
+		secrets: spellingsOf([privateKey, webhookSecret, olderWebhookSecret]),
 	};
 }

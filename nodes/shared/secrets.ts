@@ -6,39 +6,40 @@ export const HIDDEN = '[hidden]';
 /** Characters of the shortest secret that is searched for. A shorter text would be found in many places. */
 const SHORTEST_SECRET = 8;
 
-/** Texts to search for: the secrets as they are, in JSON, percent-encoded, and in base64. */
-export type Secrets = readonly string[];
+/** What secrets look like in texts: see SECURITY.md. */
+export type SecretSpellings = readonly string[];
 
-/** Blanks around a secret, and the prefix of Standard Webhooks, are no part of it. */
-export function secretsOf(secrets: unknown[]): Secrets {
-	const texts = secrets
+/** Returns the spellings to search texts for. What is no string, or too short, is left out. */
+export function spellingsOf(secrets: unknown[]): SecretSpellings {
+	const spellings = secrets
 		.filter((secret) => typeof secret === 'string')
-		.map((secret) => withoutPrefix(secret.trim()))
-		.filter(({ length }) => length >= SHORTEST_SECRET)
+		// The prefix of Standard Webhooks is no part of a secret, and may be missing in a text.
+		.map((secret) => secret.trim().replace(/^whsec_/, ''))
+		.filter((secret) => secret.length >= SHORTEST_SECRET)
 		.flatMap((secret) => [
 			secret,
 			JSON.stringify(secret).slice(1, -1),
-			// Through bytes, as half a surrogate pair can't be percent-encoded.
-			encodeURIComponent(Buffer.from(secret).toString()),
+			encodeURIComponent(secret),
 			startOfBase64(secret),
 		]);
 	// The longest first: a secret may begin with another.
-	return [...new Set(texts)].sort((one, other) => other.length - one.length);
+	return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }
 
-/** Returns the Base64 of a Standard Webhooks secret, which often follows `whsec_`; any other secret as it is. */
-export function withoutPrefix(secret: string): string {
-	return secret.replace(/^whsec_/, '');
-}
-
-/** Returns the part of the base64 that stays the same if another text follows the secret, as a colon does in `Basic …`. */
+/** Returns the base64 without its last group of 4 characters if that changes with the text after the secret, such as a colon. */
 function startOfBase64(secret: string): string {
-	const bytes = Buffer.from(secret);
-	return bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
+	const base64 = Buffer.from(secret).toString('base64');
+	return base64.endsWith('=') ? base64.slice(0, -4) : base64;
+}
+
+/** Replaces secrets in all strings and property names. Cut strings only afterwards: a part of a secret is not found. */
+export function hideSecrets<T>(value: T, secrets: SecretSpellings): T {
+	// Most responses hold none, and need no copy.
+	return holdsSecret(value, secrets) ? (replaceIn(value, secrets) as T) : value;
 }
 
 /** Searches all strings and property names of a value. */
-export function holdsSecret(value: unknown, secrets: Secrets): boolean {
+function holdsSecret(value: unknown, secrets: SecretSpellings): boolean {
 	if (typeof value === 'string') return secrets.some((secret) => value.includes(secret));
 	if (Array.isArray(value)) return value.some((inner) => holdsSecret(inner, secrets));
 	if (!isObject(value)) return false;
@@ -47,13 +48,7 @@ export function holdsSecret(value: unknown, secrets: Secrets): boolean {
 	});
 }
 
-/** Replaces secrets in all strings and property names. Cut strings only afterwards: a part of a secret is not found. */
-export function hideSecrets<T>(value: T, secrets: Secrets): T {
-	// Most responses hold none, and need no copy.
-	return holdsSecret(value, secrets) ? (replaceIn(value, secrets) as T) : value;
-}
-
-function replaceIn(value: unknown, secrets: Secrets): unknown {
+function replaceIn(value: unknown, secrets: SecretSpellings): unknown {
 	if (typeof value === 'string') {
 		return secrets.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), value);
 	}

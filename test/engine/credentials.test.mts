@@ -81,7 +81,7 @@ test.each(PASTED)('the pasted key %j is sent as private-key, and hidden', async 
 	expect(items).toMatchObject([{ echo: '[hidden]' }]);
 });
 
-const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', '\u200b', 'x'.repeat(16_385)];
+const UNUSABLE = ['', ' ', 'Bearer', 'Bearer ', '\u200b'];
 test.each(UNUSABLE)('nothing is sent with the key %j, and each item fails', async (privateKey) => {
 	const { failures } = await run(userGet('1'), {
 		credential: { ...credential(), privateKey },

@@ -49,7 +49,6 @@ describe('credential test', () => {
 		[401, { status: 'success' }, /Check that Private Key is complete/],
 		[404, {}, /is not from the resume-management service/],
 		[200, { status: 'error', errorMessage: 'unknown key' }],
-		[200, { status: 'success', errorCode: 'user-1' }],
 		[200, { users: [] }],
 	])('refuses HTTP %d with %j', async (status, body, in2 = /./) => {
 		const response = { status, body: JSON.stringify(body) };

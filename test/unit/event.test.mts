@@ -6,7 +6,7 @@ import {
 } from '../../nodes/ResumeManagementTrigger/event.ts';
 import type { EventItem } from '../../nodes/ResumeManagementTrigger/event.ts';
 import type { Settings } from '../../nodes/ResumeManagementTrigger/settings.ts';
-import { secretsOf } from '../../nodes/shared/secrets.ts';
+import { spellingsOf } from '../../nodes/shared/secrets.ts';
 
 const KEY = 'live-key-0123456789';
 const receivedAt = new Date('2026-11-21T12:00:00Z');
@@ -14,7 +14,7 @@ const hashOf = (body: string) => createHash('sha256').update(body).digest('hex')
 
 function readBody(body: string | Buffer, headers: Record<string, string> = {}, paths = {}) {
 	const verification = 'webhook-id' in headers ? 'standardWebhooks' : 'none';
-	const secrets = secretsOf([KEY]);
+	const secrets = spellingsOf([KEY]);
 	const settings = { verification, eventNamePath: '', eventIdPath: '', ...paths, secrets };
 	const delivery = { body: Buffer.from(body), headers, receivedAt };
 	return readEvents(settings as unknown as Settings, delivery);

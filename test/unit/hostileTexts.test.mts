@@ -4,14 +4,14 @@ import { locateFile } from '../../nodes/ResumeManagement/responses/locateFile.ts
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson } from '../../nodes/shared/json.ts';
 import { valuesNamed } from '../../nodes/shared/names.ts';
-import { hideSecrets, secretsOf } from '../../nodes/shared/secrets.ts';
+import { hideSecrets, spellingsOf } from '../../nodes/shared/secrets.ts';
 import { settingsOf, ways } from '../support/proofs.mts';
 
 /** Every function over outside text takes linear time, four times as long for four times the text: a stranger writes it. */
 const LENGTH = 10_000;
 const SECRET = 'sk_live_4242424242424242424242';
 /** The second one is a part of many texts, and the third nearly so. */
-const secrets = secretsOf([SECRET, ' .'.repeat(64), `${'A'.repeat(100)}b${'A'.repeat(100)}`]);
+const secrets = spellingsOf([SECRET, ' .'.repeat(64), `${'A'.repeat(100)}b${'A'.repeat(100)}`]);
 
 const fill = (piece: string, length: number) =>
 	piece.repeat(Math.ceil(length / piece.length)).slice(0, length);

@@ -1,6 +1,6 @@
 import { Failure } from '../../shared/failure';
 import { charsetOf, decodeText, parseJson } from '../../shared/json';
-import { hideSecrets, type Secrets } from '../../shared/secrets';
+import { hideSecrets, type SecretSpellings } from '../../shared/secrets';
 import { type JsonBody, judge, type ParsedResponse, retryAfterOf } from './judge';
 import { networkFailure } from './networkFailure';
 import {
@@ -90,7 +90,7 @@ export function parseBody(response: HttpResponse, { bytes, isTruncated }: Body):
 }
 
 /** Leaves out the end of a truncated text: a part of a secret there would not be found. */
-function withoutCutSecret(text: string, secrets: Secrets): string {
+function withoutCutSecret(text: string, secrets: SecretSpellings): string {
 	const longest = Math.max(0, ...secrets.map(({ length }) => length));
 	return text.slice(0, Math.max(0, text.length - longest));
 }

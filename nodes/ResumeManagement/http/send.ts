@@ -11,7 +11,7 @@ import {
 
 import { CREDENTIAL_TYPE, type Credential } from '../../shared/credential';
 import { Failure } from '../../shared/failure';
-import type { Secrets } from '../../shared/secrets';
+import type { SecretSpellings } from '../../shared/secrets';
 import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
@@ -58,7 +58,7 @@ export interface HttpResponse {
 	/** Names the host in error texts. */
 	host: Host;
 	/** Must not be shown. */
-	secrets: Secrets;
+	secrets: SecretSpellings;
 	/** Of the whole response, its body included. */
 	limit: TimeLimit;
 }

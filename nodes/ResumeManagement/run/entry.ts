@@ -4,7 +4,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { Credentials, readCredential } from '../../shared/credential';
+import { CredentialReader, readCredential } from '../../shared/credential';
 import { Failure, toNodeError } from '../../shared/failure';
 import { isTool } from '../../shared/parameters';
 import { writeIdOf } from '../once/writeId';
@@ -41,7 +41,7 @@ export async function runItems(
 		context: this,
 		node,
 		continues: returnsFailures(this, 'allItems'),
-		credentials: new Credentials(this),
+		credentials: new CredentialReader(this),
 		hint: (message) => void hints.add(message),
 		readParameter: (...values) => this.getNodeParameter(...values),
 	};
