@@ -15,6 +15,7 @@ import { properties, triggerPanel } from './properties';
 import { readSettings, type Settings } from './settings';
 import { type Delivery, rejection } from './verify';
 
+/** Its output before a first event, for n8n's editor, is in `__schema__/`, in a file for each version of the node. */
 export class ResumeManagementTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Resume Management Trigger',
@@ -24,11 +25,14 @@ export class ResumeManagementTrigger implements INodeType {
 			dark: 'file:../../icons/resumeManagement.dark.svg',
 		},
 		group: ['trigger'],
-		// For each request to a node of version 1, n8n evaluates the expression `options.binaryData`, and
-		// creates an isolate of V8 for it (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts).
+		// Each event takes less time and memory than in version 1, for which n8n evaluates an expression of its own before it
+		// hands over a request (`options.binaryData` in n8n/src/webhooks/webhook-helpers.ts).
 		version: 1.1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
-		description: 'Starts the workflow when the resume-management service sends an event',
+		// n8n's editor shows this text for the action node, too: it merges the two (`mergedNodes` in
+		// editor-ui/src/features/shared/nodeCreator/composables/useActionsGeneration.ts).
+		description:
+			'Starts the workflow when the resume-management service sends an event. The actions read users and resumes, create and download resumes, and upgrade plans.',
 		defaults: { name: 'Resume Management Trigger' },
 		eventTriggerDescription: 'Waiting for a request to the Test URL',
 		activationMessage:
@@ -101,8 +105,11 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	}
 	const read = readEvents(settings, delivery);
 	if ('problem' in read) return refuse(context, 400, 'unreadable-body', read.problem);
-	const selected = read.items.filter(({ event }) => isSelected(event, settings.events));
-	const others = read.items.filter(({ event }) => !isSelected(event, settings.events));
+	const selected: EventItem[] = [];
+	const others: EventItem[] = [];
+	for (const item of read.items) {
+		(isSelected(item.event, settings.events) ? selected : others).push(item);
+	}
 	if (read.items.length === 0) warn(context, 'started nothing: the array has no event');
 	if (others.length > 0) warnOfOthers(context, others);
 	const webhookResponse = { status: 'success' };
@@ -153,10 +160,12 @@ async function readRawBody(context: IWebhookFunctions): Promise<Buffer | Unreada
 	return request.rawBody ?? Buffer.alloc(0);
 }
 
+/** Returns the headers and the query of a request without the secrets in them. */
 function shownRequest(context: IWebhookFunctions, settings: Settings): IDataObject {
 	const { verification, headerName, secrets } = settings;
-	const headers = { ...hideSecrets(context.getHeaderData() as IDataObject, secrets) };
-	// Secrets of less than 8 characters are not searched for.
-	if (verification === 'header') headers[headerName.toLowerCase()] = HIDDEN;
-	return { headers, query: hideSecrets(context.getQueryData() as IDataObject, secrets) };
+	const headers = hideSecrets(context.getHeaderData() as IDataObject, secrets);
+	const query = hideSecrets(context.getQueryData() as IDataObject, secrets);
+	if (verification !== 'header') return { headers, query };
+	// The secret may have less than 8 characters, which no text is searched for.
+	return { headers: { ...headers, [headerName.toLowerCase()]: HIDDEN }, query };
 }

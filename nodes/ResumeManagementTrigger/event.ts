@@ -6,7 +6,7 @@ import { charsetOf, decodeText, exactString, parseJson, valueAt } from '../share
 import { normalizeName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
 import { trimInvisible } from '../shared/text';
-import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES } from './names';
+import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES } from './eventNames';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
 
@@ -33,10 +33,7 @@ export interface EventItem extends IDataObject {
 /** A request without an event, and a sentence why. */
 export type Unreadable = { problem: string };
 
-/**
- * Reads any JSON: the specification shows no payload (§6). An array has one event for each element, and any other payload is
- * one event.
- */
+/** Reads any JSON: the specification shows no payload (§6). */
 export function readEvents(
 	settings: Settings,
 	delivery: Delivery,
@@ -45,37 +42,51 @@ export function readEvents(
 	const parsed = parseJson(decodeText(body, charsetOf(headers['content-type'])));
 	if (parsed === undefined) return { problem: 'The body is not JSON.' };
 	const payload = hideSecrets(parsed, settings.secrets) as GenericValue;
-	const receivedAt = delivery.receivedAt.toISOString();
-	const toItem = (data: GenericValue, nameless: string, sharedId: EventId): EventItem => ({
-		event: findEventName(data, settings) || nameless,
-		...(ownIdOf(data, settings) ?? sharedId),
-		receivedAt,
-		data,
-	});
-	const id = deliveryIdOf(settings, delivery);
-	// A payload without a name is the one event of the specification. An element of an array may be any event.
-	if (!Array.isArray(payload)) return { items: [toItem(payload, SECTION_SAVED, id)] };
-	const items = payload.map((data: GenericValue, index) => {
-		// Two elements may be equal, but each has its place, also when the delivery is repeated.
-		return toItem(data, '', { ...id, deliveryId: `${id.deliveryId}-${index + 1}` });
-	});
+	const items = Array.isArray(payload)
+		? readArray(payload, settings, delivery)
+		: [readSingleEvent(payload, settings, delivery)];
 	return { items };
+}
+
+/** Without a name, the payload is the one event that the specification names. */
+function readSingleEvent(data: GenericValue, settings: Settings, delivery: Delivery): EventItem {
+	return {
+		event: findEventName(data, settings) || SECTION_SAVED,
+		...(idInPayload(data, settings) ?? idOfDelivery(settings, delivery)),
+		receivedAt: delivery.receivedAt.toISOString(),
+		data,
+	};
+}
+
+/** Returns an event for each element. One without a name may be any event. */
+function readArray(elements: GenericValue[], settings: Settings, delivery: Delivery): EventItem[] {
+	const { deliveryId, deliveryIdSource } = idOfDelivery(settings, delivery);
+	return elements.map((data, index) => {
+		// Two elements may be equal. The place of each is the same when the delivery is repeated.
+		const idOfElement = { deliveryId: `${deliveryId}-${index + 1}`, deliveryIdSource };
+		return {
+			event: findEventName(data, settings),
+			...(idInPayload(data, settings) ?? idOfElement),
+			receivedAt: delivery.receivedAt.toISOString(),
+			data,
+		};
+	});
 }
 
 type EventId = Pick<EventItem, 'deliveryId' | 'deliveryIdSource'>;
 
+/** Returns the ID in an event's payload; undefined if there is none. */
+function idInPayload(payload: unknown, settings: Settings): EventId | undefined {
+	const deliveryId = findEventId(payload, settings);
+	return isUsableId(deliveryId) ? { deliveryId, deliveryIdSource: 'payload' } : undefined;
+}
+
 /** Returns the ID of a whole delivery, for events without an ID of their own. */
-function deliveryIdOf(settings: Settings, delivery: Delivery): EventId {
+function idOfDelivery(settings: Settings, delivery: Delivery): EventId {
 	const deliveryId = hideSecrets(signedId(settings, delivery), settings.secrets);
 	if (isUsableId(deliveryId)) return { deliveryId, deliveryIdSource: 'header' };
 	const hash = createHash('sha256').update(delivery.body).digest('hex');
 	return { deliveryId: hash, deliveryIdSource: 'bodyHash' };
-}
-
-/** Returns the ID in an event's payload; undefined if there is none. */
-function ownIdOf(payload: unknown, settings: Settings): EventId | undefined {
-	const deliveryId = findEventId(payload, settings);
-	return isUsableId(deliveryId) ? { deliveryId, deliveryIdSource: 'payload' } : undefined;
 }
 
 /** Refuses an ID that holds a secret: two different IDs may be equal once it is hidden. */
@@ -83,13 +94,15 @@ function isUsableId(id: string): boolean {
 	return id !== '' && !id.includes(HIDDEN);
 }
 
-export function isSelected(event: string, chosen: string[]): boolean {
-	if (chosen.includes('*')) return true;
-	return chosen.includes('resumeSectionSaved') && comparable(event) === comparable(SECTION_SAVED);
+/** @param choices of the field Trigger On */
+export function isSelected(event: string, choices: string[]): boolean {
+	if (choices.includes('*')) return true;
+	const isSectionSaved = normalizeEventName(event) === normalizeEventName(SECTION_SAVED);
+	return isSectionSaved && choices.includes('resumeSectionSaved');
 }
 
 /** Removes case and separators: the specification does not show how a payload spells the name (§6). */
-function comparable(event: string): string {
+function normalizeEventName(event: string): string {
 	return normalizeName(event.replace(/[\s.]/g, ''));
 }
 

@@ -7,16 +7,23 @@ export const triggerPanel: TriggerPanelDefinition = {
 	activationHint: 'Publish the workflow to receive events at the Production URL.',
 };
 
-const headerName = (value: string, carries: string, verification: string): INodeProperties => ({
-	displayName: 'Header Name',
-	name: 'headerName',
-	type: 'string',
-	required: true,
-	default: value,
-	placeholder: `e.g. ${value}`,
-	displayOptions: { show: { verification: [verification] } },
-	description: `The header that carries the ${carries}`,
-});
+/** There is one field for each of two verifications, because the name that it starts with says what the header carries. */
+function headerNameField(
+	name: string,
+	carried: 'secret' | 'signature',
+	verification: 'header' | 'hmac',
+): INodeProperties {
+	return {
+		displayName: 'Header Name',
+		name: 'headerName',
+		type: 'string',
+		required: true,
+		default: name,
+		placeholder: `e.g. ${name}`,
+		displayOptions: { show: { verification: [verification] } },
+		description: `The header that carries the ${carried}`,
+	};
+}
 
 const whenSigned = { show: { verification: ['hmac'] } };
 
@@ -71,8 +78,8 @@ export const properties: INodeProperties[] = [
 		],
 		description: 'How to check that the service has sent a request. Ask your account manager.',
 	},
-	headerName('X-Webhook-Secret', 'secret', 'header'),
-	headerName('X-Webhook-Signature', 'signature', 'hmac'),
+	headerNameField('X-Webhook-Secret', 'secret', 'header'),
+	headerNameField('X-Webhook-Signature', 'signature', 'hmac'),
 	{
 		displayName: 'Signature Encoding',
 		name: 'signatureEncoding',

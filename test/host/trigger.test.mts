@@ -166,7 +166,7 @@ test('an array starts one execution, with an item for each of its selected event
 
 test.each([
 	['', "'Webhook Secret' is empty"],
-	['a-webhook\u200b-secret', 'has an invisible character (U+200B) in its middle'],
+	['a-webhook\u200b-secret', 'has an invisible character (U+200B) at position 10'],
 ])('a workflow with the webhook secret %j is not activated', async (webhookSecret, reason) => {
 	const own = await instance.addCredential({ webhookSecret });
 	await expect(activate(byHeader, own)).rejects.toThrow(reason);

@@ -118,7 +118,7 @@ it.each(pages)('%s has only names, links and messages that exist', (page) => {
 });
 
 it('docs/lists-and-files.md has the names that the nodes look for', () => {
-	const files = ['ResumeManagement/responses/names', 'ResumeManagementTrigger/names'];
+	const files = ['ResumeManagement/responses/names', 'ResumeManagementTrigger/eventNames'];
 	const searched = files.flatMap(
 		(file) => Object.values(requireBuilt(file) as object) as unknown[],
 	);
