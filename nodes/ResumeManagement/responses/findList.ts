@@ -1,6 +1,6 @@
 import { Failure, type FailureId } from '../../shared/failure';
 import { isObject, valueAt } from '../../shared/json';
-import { normalizeName, shownNames, valuesNamed } from '../../shared/names';
+import { normalizeName, shownNames } from '../../shared/names';
 import type { JsonBody } from '../http/judge';
 
 /** The place of a list in a response. */
@@ -29,9 +29,11 @@ export function requireList(body: JsonBody, place: ListPlace, pathOption: string
 }
 
 /**
- * Looks for the list at the user's path; else in the named places: the response, `data`, and the list's own name in either.
- * The specification does not show the place (§4.2). Any other array is the list only if it is the only one, because the
- * service may add properties (§9).
+ * Finds the list at the user's path. Without a path, the list is, because the specification does not show its place (§4.2):
+ *
+ * 1. the response itself, if that is an array;
+ * 2. the array at an expected place: `data`, or a property with the list's name in the response or in `data`;
+ * 3. the only array, if the response has none of the expected places. The service may add other arrays (§9).
  */
 export function findList(
 	body: JsonBody,
@@ -42,27 +44,44 @@ export function findList(
 		return Array.isArray(records) ? { path, records } : { problem: 'list.notAtPath' };
 	}
 	if (Array.isArray(body)) return { path: [], records: body };
-	const inData = listsIn(body.data, ['data']);
-	const lists = [...listsIn(body, []), ...inData];
-	const [list, ...others] = lists.filter(
-		({ path: names }) => names.join() === 'data' || normalizeName(names.at(-1)!) === name,
+
+	const inData = propertiesOf(body.data, ['data']);
+	const properties = [...propertiesOf(body, []), ...inData];
+	// An object with lists is only the way to the list.
+	const isListInData = listsOf(inData).length > 0;
+	const expected = properties.filter((property) =>
+		isData(property) ? !isListInData : normalizeName(property.path.at(-1)!) === name,
 	);
+	const [list, ...others] = listsOf(expected);
 	if (list) {
-		const isSame = ({ records }: FoundList) =>
-			JSON.stringify(records) === JSON.stringify(list.records);
-		return others.every(isSame) ? list : { problem: 'list.several' };
+		const text = JSON.stringify(list.records);
+		const areEqual = others.every(({ records }) => JSON.stringify(records) === text);
+		return areEqual ? list : { problem: 'list.several' };
 	}
-	// Such as `{ users: null, tags: [] }` or `{ data: {}, tags: [] }`: no other list is taken for the missing one.
-	const hasPlaceWithoutList =
-		[body, body.data].some((one) => valuesNamed(one, [name]).length > 0) ||
-		(body.data !== undefined && inData.length === 0);
-	if (onlyByName || hasPlaceWithoutList || lists.length === 0) return { problem: 'list.none' };
-	return lists.length === 1 ? lists[0]! : { problem: 'list.several' };
+	// In `{ users: null, tags: [] }` or `{ data: {}, tags: [] }`, the list is missing: the tags are not the list.
+	if (expected.length > 0 || onlyByName) return { problem: 'list.none' };
+	const [only, ...more] = listsOf(properties);
+	if (!only) return { problem: 'list.none' };
+	return more.length === 0 ? only : { problem: 'list.several' };
 }
 
-function listsIn(value: unknown, path: string[]): FoundList[] {
+/** A property of a response, or of its `data`. */
+interface Property {
+	path: string[];
+	value: unknown;
+}
+
+function propertiesOf(value: unknown, path: string[]): Property[] {
 	if (!isObject(value)) return [];
-	return Object.entries(value).flatMap(([name, records]) =>
-		Array.isArray(records) ? [{ path: [...path, name], records }] : [],
+	return Object.entries(value).map(([name, inner]) => ({ path: [...path, name], value: inner }));
+}
+
+function isData({ path }: Property): boolean {
+	return path.length === 1 && path[0] === 'data';
+}
+
+function listsOf(properties: Property[]): FoundList[] {
+	return properties.flatMap(({ path, value }) =>
+		Array.isArray(value) ? [{ path, records: value as unknown[] }] : [],
 	);
 }

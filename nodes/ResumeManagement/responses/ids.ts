@@ -14,8 +14,7 @@ export function stringsNamed(record: unknown, names: readonly string[]): string[
  */
 export function idOf(record: unknown, list: string): string | undefined {
 	const values = valuesNamed(record, idNames(list)).filter((id) => id !== null && id !== '');
-	const ids = stringsNamed(record, idNames(list)).filter((id) => !id.includes(HIDDEN));
-	if (ids.length !== values.length) return undefined;
-	const [id, ...others] = new Set(ids);
-	return others.length === 0 ? id : undefined;
+	const [id, ...others] = values.map((value) => exactString(value)?.trim());
+	if (!id || id.includes(HIDDEN)) return undefined;
+	return others.every((other) => other === id) ? id : undefined;
 }

@@ -14,12 +14,12 @@ export class ListOutput {
 
 	private readonly settings: ListSettings;
 
-	/** @param path of the operation, which ends in the list's name @throws Failure */
-	constructor(parameters: ParameterReader, { path }: { path: string }) {
+	/** @param operation has a path that ends in the list's name @throws Failure */
+	constructor(parameters: ParameterReader, operation: { path: string }) {
 		this.simplify = parameters.flag('simplify');
 		this.fields = parameters.fieldsToReturn();
 		this.settings = {
-			name: path.split('/').at(-1)!,
+			name: operation.path.split('/').at(-1)!,
 			path: listPathOf(parameters, 'options.itemsPath'),
 			pagination: paginationOf(parameters, 'options.pagination'),
 			limit: parameters.flag('returnAll') ? Infinity : parameters.count('limit'),

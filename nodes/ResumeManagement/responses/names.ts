@@ -21,8 +21,11 @@ export const COUNTS = ['count'];
 /** Objects in a response, or in its `data`, that may hold the properties above. */
 export const PAGE_PLACES = ['meta', 'pagination', 'links'];
 
-/** Returns the names of the ID of a record in this list, such as `users`. */
-export const idNames = (list: string): string[] => ['id', `${list.slice(0, -1)}id`];
+/** Returns the names of the ID of a record in this list: `id` and, in `users`, `userid`. */
+export function idNames(list: string): string[] {
+	const singular = list.replace(/s$/, '');
+	return ['id', `${singular}id`];
+}
 
 /** Names of a record in a picker: the first of `NAMES`, or else all `GIVEN_NAMES`. */
 export const NAMES = ['name', 'fullname', 'title'];
