@@ -34,17 +34,15 @@ let response: unknown;
 const service = useRawService(() => response);
 const message = 'a text of the record';
 
-test.each<object>([
-	{ error: message },
-	{ error: message, message, details: [] },
-	{ $error: { message }, $json: {}, id: 1 },
-	{ $error: null, $json: null },
-])('the record %j, which looks like a failed item, is an item', async (record) => {
-	response = { data: [record] };
-	const node = { onError: 'continueErrorOutput' } as const;
-	const { items, failures } = await service.run(getUsers, { node });
-	expect([items, failures]).toEqual([[{ value: record }], []]);
-});
+test.each<object>([{ error: message }, { error: message, message, details: [] }])(
+	'the record %j, which looks like a failed item, is an item',
+	async (record) => {
+		response = { data: [record] };
+		const node = { onError: 'continueErrorOutput' } as const;
+		const { items, failures } = await service.run(getUsers, { node });
+		expect([items, failures]).toEqual([[{ value: record }], []]);
+	},
+);
 
 const RECORD = {
 	id: 7,

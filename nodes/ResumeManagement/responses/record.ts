@@ -16,8 +16,9 @@ export class RecordOutput {
 	/** Properties with Unix seconds to return as ISO 8601. */
 	private readonly isoTimestamps: string[];
 
-	/** @param timestamps properties with Unix seconds @throws Failure */
-	constructor(parameters: ParameterReader, { timestamps = [] }: { timestamps?: string[] }) {
+	/** @param operation has the names of properties with Unix seconds @throws Failure */
+	constructor(parameters: ParameterReader, operation: { timestamps?: string[] }) {
+		const { timestamps = [] } = operation;
 		this.simplify = parameters.flag('simplify');
 		this.fields = parameters.fieldsToReturn();
 		const isIso = timestamps.length > 0 && parameters.choice('options.timestamps') === 'iso';
@@ -31,12 +32,11 @@ export class RecordOutput {
 	}
 
 	/**
-	 * Returns the item of a response: without Simplify the whole response, else the envelope's `data` with the properties
-	 * beside it. A response without the envelope's `status` (§2) is the record itself, and `data` is one of its properties.
-	 * @param beside properties that a simplified record gets, also in place of its own: the node knows what it has billed
+	 * Returns the item of a response: the record in the envelope; without Simplify, the envelope.
+	 * @param beside properties that a simplified record gets. They replace its own: the node knows what it has billed
 	 */
 	itemOf(body: JsonBody, beside: IDataObject = {}): INodeExecutionData {
-		if (!isObject(body) || body.status !== 'success') return toItem(body, this.fields);
+		if (!isEnvelope(body)) return toItem(body, this.fields);
 		const { data } = body;
 		const shown = isObject(data) ? { ...body, data: withIsoTimes(data, this.isoTimestamps) } : body;
 		return toItem(this.simplify ? { ...simplified(shown), ...beside } : shown, this.fields);
@@ -44,12 +44,21 @@ export class RecordOutput {
 }
 
 /**
- * Joins the envelope's `data` and the properties beside it: `{ status: 'success', total: 9, data: { id: 'a', total: 2 } }`
- * gives `{ envelope: { total: 9 }, id: 'a', total: 2 }`. A property that the service adds (§9) changes no other one:
+ * Checks whether a response is the envelope of a success (§2). If not, it is the record itself: the specification does not
+ * show the responses of all endpoints.
+ */
+function isEnvelope(body: JsonBody): body is IDataObject {
+	return isObject(body) && body.status === 'success';
+}
+
+/**
+ * Joins the record in the envelope's `data` and the properties beside `data`. The service may add properties (§9), so that both
+ * have a property of the same name:
  *
- * - of two values with one name, the one in `data` counts, unless it is null;
- * - the other value is in `envelope`;
- * - if the record has an `envelope` of its own, `data` stays one property.
+ * - The record's value wins, unless it is null.
+ * - The other value, if it is a different one, is in `envelope`: `{ status: 'success', total: 9, data: { id: 'a', total: 2 } }`
+ *   gives `{ envelope: { total: 9 }, id: 'a', total: 2 }`.
+ * - If the name `envelope` is taken, nothing is joined, and `data` stays a property.
  */
 function simplified(body: IDataObject): IDataObject {
 	const { data } = body;
@@ -58,19 +67,23 @@ function simplified(body: IDataObject): IDataObject {
 	delete beside.data;
 	if (data === undefined) return beside;
 	if (!isObject(data)) return { ...beside, data };
-	const own = Object.entries(data).filter(
-		([name, value]) => value !== null || !Object.hasOwn(beside, name),
+
+	const inBoth = Object.keys(beside).filter((name) => Object.hasOwn(data, name));
+	const nullInRecord = inBoth.filter((name) => data[name] === null);
+	const different = inBoth.filter(
+		(name) =>
+			data[name] !== null &&
+			beside[name] !== null &&
+			JSON.stringify(data[name]) !== JSON.stringify(beside[name]),
 	);
-	const joined: IDataObject = { ...beside, ...Object.fromEntries(own) };
-	const overruled = Object.entries(beside).filter(
-		([name, value]) =>
-			value !== null &&
-			joined[name] !== value &&
-			JSON.stringify(joined[name]) !== JSON.stringify(value),
-	);
-	if (overruled.length === 0) return joined;
+	const joined = { ...beside, ...data, ...pick(beside, nullInRecord) };
+	if (different.length === 0) return joined;
 	if (Object.hasOwn(joined, 'envelope')) return { ...beside, data };
-	return { envelope: Object.fromEntries(overruled) as IDataObject, ...joined };
+	return { envelope: pick(beside, different), ...joined };
+}
+
+function pick(record: IDataObject, names: string[]): IDataObject {
+	return Object.fromEntries(names.map((name) => [name, record[name]])) as IDataObject;
 }
 
 /** Returns the record with these times, which are in Unix seconds, as ISO 8601. */
@@ -91,21 +104,20 @@ export function toItem(value: unknown, fields: string[] = []): INodeExecutionDat
 	return { json: toRecord(isSelected ? selectFields(value, fields) : value) };
 }
 
-/** Puts a value that is no object, or that n8n takes for a failed item, into a property. */
+/** Properties of a failed item. n8n moves an item that has an `error`, and no other property than these, to the error output. */
+const FAILED_ITEM = ['error', 'message', 'details'];
+
+/** Returns a record. A value that is no object, or that n8n would take for a failed item, becomes the property `value`. */
 function toRecord(value: unknown): IDataObject {
-	return isObject(value) && !looksFailed(value) ? value : { value: value as GenericValue };
+	const isRecord = isObject(value) && !looksFailed(value);
+	return isRecord ? value : { value: value as GenericValue };
 }
 
-/**
- * Checks whether n8n would replace a record (`normalizeNodeErrors` in n8n-core's workflow-execute.ts), or move it to
- * the error output (`handleNodeErrorOutput` there).
- */
+/** Decides like n8n's `handleNodeErrorOutput` (n8n-core's workflow-execute.ts). */
 function looksFailed(record: IDataObject): boolean {
-	if ('$error' in record && '$json' in record) return true;
-	return 'error' in record && Object.keys(record).every((name) => FAILURE_NAMES.includes(name));
+	const hasOthers = Object.keys(record).some((name) => !FAILED_ITEM.includes(name));
+	return 'error' in record && !hasOthers;
 }
-
-const FAILURE_NAMES = ['error', 'message', 'details'];
 
 /** Returns the properties at these paths, which do not lead into arrays. A name may contain dots. */
 function selectFields(value: IDataObject, paths: string[]): IDataObject {
