@@ -224,7 +224,7 @@ test('a redirect whose body stays open is followed, and its connection is closed
 test('a file that n8n can not store is an error, and its request ends', async () => {
 	const full = jest.spyOn(BinaryDataService.prototype, 'store');
 	full.mockRejectedValue(Object.assign(new Error('secret words'), { code: 'ENOSPC' }));
-	response = unfinished(200, {}, FILE);
+	response = unfinished(200, {}, FILE.repeat(4));
 	expect(failed(await download())).toBe("The file could not be put into n8n's binary store");
 	full.mockRestore();
 	await closed;

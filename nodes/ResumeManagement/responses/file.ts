@@ -1,4 +1,10 @@
-import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IBinaryData,
+	IDataObject,
+	IExecuteFunctions,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
 
 import { Failure, isErrorOfN8n } from '../../shared/failure';
 import { decodeHeader } from '../../shared/json';
@@ -17,7 +23,6 @@ import { parseBody, readBody, readJson } from '../http/response';
 import {
 	cancelSignalOf,
 	discard,
-	type HttpContext,
 	type HttpRequest,
 	type HttpResponse,
 	type Readable,
@@ -26,7 +31,11 @@ import {
 	withRetries,
 } from '../http/send';
 import { dispositionOf, mimeTypeOf, safeFileName } from './fileNames';
-import { fromBase64, HEAD, isFile, locateFile, PDF } from './locateFile';
+import { readStart } from './fileStream';
+import { FILE_START, fromBase64, isFile, locateFile, PDF } from './locateFile';
+
+/** n8n's context of a run: pick lists store no files. */
+type RunContext = IExecuteFunctions | IExecutePaginationFunctions;
 
 /**
  * A response that is a file: the response's own bytes, the target of a redirect or a link, or base64 in JSON. The specification
@@ -53,7 +62,7 @@ export class FileOutput {
 	 * Requests the file, and streams it into n8n's binary store. n8n shows only the item's `json` to an AI agent.
 	 * @throws Failure
 	 */
-	async fetchItems(context: HttpContext, request: HttpRequest): Promise<INodeExecutionData[]> {
+	async fetchItems(context: RunContext, request: HttpRequest): Promise<INodeExecutionData[]> {
 		return await withRetries(request, cancelSignalOf(context), async () => {
 			const file = await requestFile(context, request, this.filePath);
 			const binary = await store(context, file, this.fileName);
@@ -71,9 +80,9 @@ interface FoundFile {
 	response: HttpResponse;
 }
 
-/** Requests the file from the service or, where its response leads elsewhere, from there. @throws Failure */
+/** Requests the file from the service or, if the response leads to another address, from there. @throws Failure */
 async function requestFile(
-	context: HttpContext,
+	context: RunContext,
 	request: HttpRequest,
 	filePath: string,
 ): Promise<FoundFile> {
@@ -82,26 +91,30 @@ async function requestFile(
 	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
 	if (isRedirect && headers.location) {
 		discard(response);
-		return await requestLinkedFile(
-			context,
-			request,
-			toAddress(hideSecrets(decodeHeader(headers.location), secrets), url),
-		);
+		const location = hideSecrets(decodeHeader(headers.location), secrets);
+		return await requestLinkedFile(context, request, toAddress(location, url));
 	}
-	const opened = await open(response, filePath === '' && dispositionOf(headers).isAttachment);
-	if ('content' in opened) return { ...opened, headers, response };
-	const located = locateFile(judgeInPlaceOfFile(opened.text), filePath);
+	const opened = await open(response);
+	if (opened.kind === 'file') return { content: opened.content, headers, response };
+	// With File Path, an attached text is the JSON that leads to the file.
+	const isTextAccepted = dispositionOf(headers).isAttachment && filePath === '';
+	if (opened.kind === 'text' && isTextAccepted) return { content: opened.bytes, headers, response };
+	const located = locateFile(judgeJson(opened.parsed), filePath);
 	if ('bytes' in located) return { content: located.bytes, headers: {}, response };
-	// The file may be text where the user's File Path leads to its link.
-	return await requestLinkedFile(context, request, toAddress(located.link), filePath !== '');
+	const isFromFilePath = filePath !== '';
+	return await requestLinkedFile(context, request, toAddress(located.link), isFromFilePath);
 }
 
-/** Requests the file from another host. @param mayBeText also if it is not sent as an attachment @throws Failure */
+/**
+ * Requests the file from another host.
+ * @param isFromFilePath the user says that the link leads to the file, so that it may be text that is not sent as an attachment
+ * @throws Failure
+ */
 async function requestLinkedFile(
-	context: HttpContext,
+	context: RunContext,
 	request: HttpRequest,
 	url: string,
-	mayBeText = false,
+	isFromFilePath = false,
 ): Promise<FoundFile> {
 	const response = await requestLink(context, request, url);
 	const { statusCode: status, headers, host } = response;
@@ -111,8 +124,10 @@ async function requestLinkedFile(
 		const facts = { httpStatus: status, transient: TRANSIENT.includes(status), retryAfter };
 		throw new Failure('file.notSent', { status }, facts);
 	}
-	const opened = await open(response, mayBeText || dispositionOf(headers).isAttachment);
-	if ('content' in opened) return { ...opened, headers, response };
+	const opened = await open(response);
+	if (opened.kind === 'file') return { content: opened.content, headers, response };
+	const isTextAccepted = dispositionOf(headers).isAttachment || isFromFilePath;
+	if (opened.kind === 'text' && isTextAccepted) return { content: opened.bytes, headers, response };
 	throw new Failure('file.isText', host, { httpStatus: status });
 }
 
@@ -128,48 +143,46 @@ function toAddress(link: string, base?: string): string {
 	return url.href;
 }
 
-/** Values of Content-Encoding that change no byte. S3 keeps `aws-chunked`, which is of an upload. */
-const NO_ENCODING = /^(identity|none|utf-?8|aws-chunked)?$/i;
+/** A response, by what it may be as a file. */
+type Opened =
+	/** Begins as a file of its type, or is base64 of a PDF. */
+	| { kind: 'file'; content: Readable | Buffer }
+	/** A text that may be a file, if the service or the user says so. */
+	| { kind: 'text'; bytes: Buffer; parsed: ParsedResponse }
+	/** Never a file: an error, a blank text, or a text that is declared as a PDF. */
+	| { kind: 'notAFile'; parsed: ParsedResponse };
 
-/**
- * Tells whether a response is the file, or text in its place, such as an error or a link:
- *
- * - HTTP 200 that begins as a file of its type: the file, as a stream;
- * - declared as a PDF, and base64 of one: the decoded file;
- * - any other text, where text is accepted: its bytes;
- * - anything else: the parsed text.
- *
- * @param mayBeText accepts text, unless it is blank, reports an error, or is declared as a PDF
- * @throws Failure
- */
-async function open(
-	response: HttpResponse,
-	mayBeText: boolean,
-): Promise<Pick<FoundFile, 'content'> | { text: ParsedResponse }> {
+/** Values of Content-Encoding that change no byte. The last three are mistakes that file stores make. */
+const NO_ENCODING = ['', 'identity', 'none', 'utf-8', 'aws-chunked'];
+
+/** Reads a response, but of a file only the start. @throws Failure */
+async function open(response: HttpResponse): Promise<Opened> {
 	const { statusCode, headers } = response;
-	if (statusCode !== 200) return { text: await readJson(response) };
-	const encoding = headers['content-encoding'] ?? '';
-	if (!NO_ENCODING.test(String(encoding))) {
+	if (statusCode !== 200) return { kind: 'notAFile', parsed: await readJson(response) };
+	const encoding = String(headers['content-encoding'] ?? '');
+	if (!NO_ENCODING.includes(encoding.toLowerCase())) {
 		discard(response);
-		throw new Failure('file.compressed', { encoding: String(encoding) }, { httpStatus: 200 });
+		throw new Failure('file.compressed', { encoding }, { httpStatus: 200 });
 	}
 	const type = mimeTypeOf(headers);
-	const { isFileHere, whole } = await peek(response, type);
-	if (isFileHere) return { content: whole };
+	const { start, whole } = await readStart(response, FILE_START);
+	if (isFile(start, type)) return { kind: 'file', content: whole };
 
 	const body = await readBody({ ...response, body: whole });
-	const text = parseBody(response, body);
+	const parsed = parseBody(response, body);
+	const text = typeof parsed.body === 'string' ? parsed.body : undefined;
 	if (type === PDF) {
-		const content = typeof text.body === 'string' && fromBase64(text.body);
-		return content && isFile(content.subarray(0, HEAD), type) ? { content } : { text };
+		const content = text && fromBase64(text);
+		const isPdf = content && isFile(content, PDF);
+		return isPdf ? { kind: 'file', content } : { kind: 'notAFile', parsed };
 	}
-	const isBlank = typeof text.body === 'string' && text.body.trim() === '';
-	const isAccepted = mayBeText && !isBlank && !reportsError(text.body);
-	return isAccepted ? { content: body.bytes } : { text };
+	const isBlank = text?.trim() === '';
+	if (isBlank || reportsError(parsed.body)) return { kind: 'notAFile', parsed };
+	return { kind: 'text', bytes: body.bytes, parsed };
 }
 
-/** Judges the JSON that has come in place of a file. @throws Failure */
-function judgeInPlaceOfFile(response: ParsedResponse): JsonBody {
+/** Judges the JSON that has come instead of a file. @throws Failure */
+function judgeJson(response: ParsedResponse): JsonBody {
 	try {
 		return judge(response);
 	} catch (error) {
@@ -179,83 +192,59 @@ function judgeInPlaceOfFile(response: ParsedResponse): JsonBody {
 	}
 }
 
-/** Reads the start of a body until it is one of a file. @returns also a stream of the whole body @throws Failure */
-async function peek(
-	response: HttpResponse,
-	type: string,
-): Promise<{ isFileHere: boolean; whole: Readable }> {
-	const { body, limit, host } = response;
-	const chunks = readChunks(response);
-	let start = Buffer.alloc(0);
-	try {
-		// A chunk may be a single byte.
-		while (start.length < HEAD && !isFile(start, type)) {
-			const { value, done } = await chunks.next();
-			if (done) break;
-			start = Buffer.concat([start, value]);
-		}
-	} catch (error) {
-		throw networkFailure(error, limit.signal, host);
-	}
-	const all = async function* () {
-		yield start;
-		yield* chunks;
-	};
-	const isFileHere = isFile(start.subarray(0, HEAD), type);
-	return { isFileHere, whole: toStream(all(), body) };
-}
-
-/** Yields the chunks of a body, each with a time limit of its own, in which the time of n8n's store does not count. */
-async function* readChunks({ body, limit }: HttpResponse): AsyncGenerator<Uint8Array, void> {
-	limit.restart();
-	for await (const chunk of body) {
-		limit.lift();
-		yield chunk as Uint8Array;
-		limit.restart();
-	}
-	limit.lift();
-}
-
-/** Calls `Readable.from` of Node.js, which each class of streams inherits: nodes may not import `stream`. */
-function toStream(chunks: AsyncIterable<Uint8Array>, { constructor }: Readable): Readable {
-	const { from } = constructor as unknown as {
-		from(source: AsyncIterable<Uint8Array>, options: object): Readable;
-	};
-	return from(chunks, { objectMode: false });
-}
-
 /** Type of a file of which nothing is known. */
 const UNKNOWN = 'application/octet-stream';
 
 /** @param wantedName replaces the file's own name, unless it is '' @throws Failure; n8n's own errors */
 async function store(
-	context: HttpContext,
-	{ content, headers, response: { limit, host, secrets } }: FoundFile,
+	context: RunContext,
+	file: FoundFile,
 	wantedName: string,
 ): Promise<IBinaryData> {
-	let bodyError: unknown;
-	if (Buffer.isBuffer(content)) {
-		if (secrets.some((secret) => content.includes(secret))) throw new Failure('file.holdsSecret');
-	} else {
-		content.once('error', (error) => (bodyError = error));
+	const { content, headers, response } = file;
+	const { secrets } = response;
+	// A text or base64 may repeat the request with its key. A streamed file is the user's own document, and is not searched.
+	if (Buffer.isBuffer(content) && secrets.some((secret) => content.includes(secret))) {
+		throw new Failure('file.holdsSecret');
 	}
+	const shownHeaders = hideSecrets(headers, secrets);
 	const sentName = hideSecrets(dispositionOf(headers).fileName, secrets);
 	const name = safeFileName(wantedName) || safeFileName(sentName);
-	// n8n detects the type of a buffer itself (n8n-core's binary-helper-functions.ts).
-	const otherwise = Buffer.isBuffer(content) ? undefined : UNKNOWN;
+	const binary = await put(context, file, name || 'resume', mimeTypeOf(shownHeaders));
+	return name === '' ? { ...binary, fileName: defaultName(binary) } : binary;
+}
+
+/** Returns the name of a file that has none: `resume`, with the extension of its type. */
+function defaultName({ mimeType, fileExtension }: IBinaryData): string {
+	const hasExtension = fileExtension && mimeType !== UNKNOWN;
+	return hasExtension ? `resume.${fileExtension}` : 'resume';
+}
+
+/** Puts a file into n8n's binary store. @throws Failure; n8n's own errors */
+async function put(
+	{ helpers }: RunContext,
+	file: FoundFile,
+	name: string,
+	type: string,
+): Promise<IBinaryData> {
+	const { content, response } = file;
+	// n8n finds the type of a buffer itself (n8n-core's binary-helper-functions.ts).
+	const typeIfUnknown = Buffer.isBuffer(content) ? undefined : UNKNOWN;
 	try {
-		// The pick lists' context lacks it, and they store no files.
-		const { helpers } = context as IExecuteFunctions;
-		const type = mimeTypeOf(hideSecrets(headers, secrets)) || otherwise;
-		const binary = await helpers.prepareBinaryData(content, name || 'resume', type);
-		const hasName = name !== '' || type === UNKNOWN || !binary.fileExtension;
-		return hasName ? binary : { ...binary, fileName: `resume.${binary.fileExtension}` };
+		return await helpers.prepareBinaryData(content, name, type || typeIfUnknown);
 	} catch (error) {
-		const { code } = error as { code?: string };
-		const notStored = isErrorOfN8n(error) ? error : new Failure('file.notStored', {}, { code });
-		const failure = bodyError ? networkFailure(bodyError, limit.signal, host) : notStored;
+		const failure = putFailure(error, file);
 		// n8n may not have read the whole body.
-		limit.abort();
+		response.limit.abort();
 		throw failure;
 	}
+}
+
+/** Returns the failure of the body if it did not arrive whole, else that of n8n's store. */
+function putFailure(error: unknown, { content, response: { limit, host } }: FoundFile): Error {
+	const bodyError = Buffer.isBuffer(content) ? null : content.errored;
+	if (bodyError) return networkFailure(bodyError, limit.signal, host);
+	if (isErrorOfN8n(error)) return error;
+	const { code } = error as { code?: string };
+	return new Failure('file.notStored', {}, { code });
 }

@@ -5,77 +5,96 @@ import { decodeHeader, decodeText } from '../../shared/json';
 /** Bytes that common file systems allow: NTFS counts characters, ext4 and APFS count bytes. */
 const LONGEST_NAME = 255;
 
+/** Characters of a name that are read, at its end: the rest would be cut anyway. A header may have 16,000 of them. */
+const LONGEST_READ = 1_000;
+
+const REFUSED_BY_WINDOWS = /[<>:"|?*]/g;
+
 /**
- * Characters that Windows refuses or that are invisible: control characters, halves of surrogate pairs, line
- * separators, and format characters, which turn the writing direction, except the joiners.
+ * Control and format characters, which may turn the writing direction, halves of surrogate pairs, and line separators. The
+ * joiners U+200C and U+200D stay: emoji and some scripts need them.
  */
-const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"|?*]|[^\P{Cf}\u200c\u200d]/gu;
+const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Characters at the ends that Windows drops, that hide a file, or that are invisible there. */
 const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 
 /** Returns a name that is no path and fits common file systems, with its extension; '' if nothing is left. */
 export function safeFileName(given: string): string {
-	const base = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1);
-	// A header may hold 16 KB. The end has the extension.
-	const end = base.slice(-4 * LONGEST_NAME);
-	const name = end.replace(UNSAFE, '').normalize('NFC').replace(EDGES, '');
+	const base = given.split(/[/\\]/).at(-1)!.slice(-LONGEST_READ);
+	const allowed = base.replace(REFUSED_BY_WINDOWS, '').replace(INVISIBLE, '');
+	const name = allowed.normalize('NFC').replace(EDGES, '');
 	if (Buffer.byteLength(name) <= LONGEST_NAME) return name;
-	const extension = /\.\w{1,10}$/.exec(name)?.[0] ?? '';
+	const [extension = ''] = /\.\w{1,10}$/.exec(name) ?? [];
+	const stem = name.slice(0, name.length - extension.length);
 	const longestStem = LONGEST_NAME - Buffer.byteLength(extension);
-	const stem = Buffer.from(name.slice(0, name.length - extension.length)).subarray(0, longestStem);
-	// Half a character at the end is left out.
-	return new TextDecoder().decode(stem, { stream: true }).replace(EDGES, '') + extension;
+	return firstBytes(stem, longestStem).replace(EDGES, '') + extension;
 }
 
-/** Parameters `filename` and `filename*`. A comma before them is a mistake of many senders. */
-const PARAMETER = /(?:^|[;,])\s*(filename\*?)\s*=\s*(?:"((?:[^"\\]|\\[^])*)"|([^;]*))/gi;
+/** Returns as much of a text as fits into so many bytes. */
+function firstBytes(text: string, length: number): string {
+	const bytes = Buffer.from(text).subarray(0, length);
+	// With `stream`, half a character at the end is left out.
+	return new TextDecoder().decode(bytes, { stream: true });
+}
 
 /**
- * Reads a Content-Disposition header (RFC 6266). The name is not safe yet. The extended name (RFC 8187) wins over the plain
- * one, whose quotes many senders leave out, also around a name with blanks.
+ * Reads a Content-Disposition header (RFC 6266). The name is not safe yet. The extended name (RFC 8187) wins over the plain one,
+ * unless it is malformed.
  */
 export function dispositionOf(headers: IDataObject): { isAttachment: boolean; fileName: string } {
 	const header = decodeHeader(headers['content-disposition']);
-	const names = new Map<string, string>();
-	// A backslash before another character is one of a path of Windows.
-	for (const [, parameter, quoted, bare = ''] of header.matchAll(PARAMETER)) {
-		names.set(parameter!.toLowerCase(), quoted?.replace(/\\(["\\])/g, '$1') ?? bare.trim());
-	}
-	const plain = fromEncodedWords(names.get('filename') ?? '');
-	const fileName = fromExtended(names.get('filename*') ?? '', plain);
-	return { isAttachment: /^\s*attachment\b/i.test(header), fileName };
+	const isAttachment = /^\s*attachment\b/i.test(header);
+	const plain = decodeWords(parameterAfter(/(?:^|[;,])\s*filename\s*=\s*/i, header));
+	const extended = parameterAfter(/(?:^|[;,])\s*filename\*\s*=\s*/i, header);
+	const { name, isMalformed } = decodeExtended(extended);
+	return { isAttachment, fileName: isMalformed && plain !== '' ? plain : name };
 }
 
 /**
- * Decodes a value such as `UTF-8''R%C3%A9sum%C3%A9.pdf` (RFC 8187).
- * @param otherwise the plain name, which counts if the value is malformed; if there is none, a stray percent sign stays
+ * Reads the value of a parameter; '' if there is none. Many senders write no disposition type, a comma before the parameter, or
+ * no quotes around a name with blanks.
+ * @param start the parameter's name, and what is before and after it
  */
-function fromExtended(value: string, otherwise: string): string {
-	const [, charset, text] = /^(utf-8|iso-8859-1|windows-1252)'[^']*'(.+)$/is.exec(value) ?? [];
-	const isMalformed = text === undefined || /%(?![0-9a-f]{2})/i.test(text);
-	if (isMalformed && otherwise !== '') return otherwise;
-	return (text ?? value).replace(/(%[0-9a-f]{2})+/gi, (escapes) =>
-		decodeText(Buffer.from(escapes.replaceAll('%', ''), 'hex'), charset),
-	);
+function parameterAfter(start: RegExp, header: string): string {
+	const found = start.exec(header);
+	if (!found) return '';
+	const rest = header.slice(found.index + found[0].length);
+	const [, quoted] = /^"((?:[^"\\]|\\[^])*)"/.exec(rest) ?? [];
+	if (quoted === undefined) return rest.split(';', 1)[0]!.trim();
+	// A backslash before any other character belongs to a Windows path.
+	return quoted.replace(/\\(["\\])/g, '$1');
 }
 
-/** Decodes the words of a mail header, such as `=?UTF-8?B?UsOpc3Vtw6kucGRm?=` (RFC 2047), which some senders use. */
-function fromEncodedWords(text: string): string {
-	return text
-		.replace(/\?=\s+=\?/g, '?==?')
-		.replace(
-			/=\?([\w-]+)\?([bq])\?([^?]*)\?=/gi,
-			(_, charset: string, kind: string, word: string) => {
-				if (kind.toLowerCase() === 'b') return decodeText(Buffer.from(word, 'base64'), charset);
-				const escaped = word
-					.replaceAll('_', ' ')
-					.replace(/=([0-9a-f]{2})/gi, (_escape, hex: string) => {
-						return String.fromCharCode(parseInt(hex, 16));
-					});
-				return decodeText(Buffer.from(escaped, 'latin1'), charset);
-			},
-		);
+/** Decodes a value such as `UTF-8''R%C3%A9sum%C3%A9.pdf` (RFC 8187). */
+function decodeExtended(value: string): { name: string; isMalformed: boolean } {
+	const [, charset, encoded = value] =
+		/^(utf-8|iso-8859-1|windows-1252)'[^']*'(.+)$/i.exec(value) ?? [];
+	const hasStrayPercent = /%(?![0-9a-f]{2})/i.test(encoded);
+	const name = encoded.replace(/(%[0-9a-f]{2})+/gi, (escapes) =>
+		decodeText(Buffer.from(escapes.replaceAll('%', ''), 'hex'), charset),
+	);
+	return { name, isMalformed: charset === undefined || hasStrayPercent };
+}
+
+/** A word of a mail header, such as `=?UTF-8?B?UsOpc3Vtw6kucGRm?=` (RFC 2047): its character set, its encoding, its text. */
+const ENCODED_WORD = /=\?([\w-]+)\?([bq])\?([^?]*)\?=/gi;
+
+/** Decodes the words of a mail header, which some senders use for names. */
+function decodeWords(text: string): string {
+	const withoutGaps = text.replace(/\?=\s+=\?/g, '?==?');
+	return withoutGaps.replace(ENCODED_WORD, (_, charset: string, encoding: string, word: string) => {
+		const isBase64 = encoding.toLowerCase() === 'b';
+		return decodeText(isBase64 ? Buffer.from(word, 'base64') : quotedBytes(word), charset);
+	});
+}
+
+/** Returns the bytes of a word in the encoding Q, in which `_` is a space and `=E9` a byte. */
+function quotedBytes(word: string): Buffer {
+	const characters = word
+		.replaceAll('_', ' ')
+		.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+	return Buffer.from(characters, 'latin1');
 }
 
 /** Returns the media type of a Content-Type header without its parameters; '' if there is none. */

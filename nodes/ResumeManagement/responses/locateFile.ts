@@ -10,76 +10,99 @@ export const PDF = 'application/pdf';
 /** A PDF file has this in its first 1,024 bytes (Adobe's implementation notes to the PDF reference 1.7, H.3). */
 const PDF_SIGNATURE = '%PDF-';
 
-/** Bytes that tell whether a response is a file. */
-export const HEAD = 1_024;
+/** Bytes at the start of a response that show whether it is a file. */
+export const FILE_START = 1_024;
 
 /**
- * Tells a file from what may come in its place, by its first {@link HEAD} bytes and its declared type. A PDF is what begins as
- * one. Anything else is a file unless it is blank, begins as markup or JSON, or is declared as a text.
+ * Tells a file from what may come instead of it, by its first {@link FILE_START} bytes and its declared type. A PDF is what
+ * begins as one. Anything else is a file unless it is blank, begins as markup or JSON, or is declared as a text.
  */
-export function isFile(head: Buffer, mimeType: string): boolean {
-	if (mimeType === PDF) return head.includes(PDF_SIGNATURE);
-	// Half a character at the end is left out, such as half a byte order mark.
-	const start = new TextDecoder().decode(head, { stream: true }).trimStart();
-	if (start === '' || /^[<{[]/.test(start)) return false;
+export function isFile(bytes: Buffer, mimeType: string): boolean {
+	const start = bytes.subarray(0, FILE_START);
+	if (mimeType === PDF) return start.includes(PDF_SIGNATURE);
+	// With `stream`, half a character at the end is left out, such as half a byte order mark.
+	const text = new TextDecoder().decode(start, { stream: true }).trimStart();
+	if (text === '' || /^[<{[]/.test(text)) return false;
 	return !/^text\/|[/+](html|json|xml)$/.test(mimeType);
 }
 
 /** Place of a file: behind a link, or in the response itself. */
 type Located = { link: string } | { bytes: Buffer };
 
-/** Characters. A shorter text may be an ID, a hash or a token. */
-const SHORTEST_BASE64 = 200;
-
 /**
  * Finds the file in a JSON response: at File Path if it is set, else in the one property of the response or its `data`
  * that has a name of {@link FILES} and holds a link or base64.
  * @throws Failure
  */
-export function locateFile(body: JsonBody, path: string): Located {
-	if (path) {
-		const value = valueAt(body, path);
-		const located = typeof value === 'string' && (linkOrBytes(value) ?? plainText(value));
-		if (located) return located;
-		throw noFile('file.notAtPath', body, path);
+export function locateFile(body: JsonBody, filePath: string): Located {
+	return filePath === '' ? findFile(body) : fileAt(body, filePath);
+}
+
+function fileAt(body: JsonBody, filePath: string): Located {
+	const value = valueAt(body, filePath);
+	const content = typeof value === 'string' ? read(value) : UNKNOWN;
+	switch (content.kind) {
+		case 'link':
+		case 'base64':
+			return content;
+		case 'text':
+			if (content.text.includes(HIDDEN)) throw new Failure('file.holdsSecret');
+			return { bytes: Buffer.from(content.text) };
+		case 'unknown':
+			throw noFile('file.notAtPath', body, filePath);
 	}
+}
+
+function findFile(body: JsonBody): Located {
 	const places = isObject(body) ? [body, body.data] : [];
 	const values = places.flatMap((place) => valuesNamed(place, FILES));
 	const texts = values.filter((value) => typeof value === 'string').map((text) => text.trim());
-	const [located, ...others] = [...new Set(texts)]
-		.map(linkOrBytes)
-		.filter((one) => one !== undefined)
+	const [file, ...others] = [...new Set(texts)]
+		.map(read)
+		.filter((content) => content.kind === 'link' || content.kind === 'base64')
 		// Base64 of JSON or markup is no file here.
-		.filter((one) => 'link' in one || isFile(one.bytes.subarray(0, HEAD), ''));
-	if (!located) throw noFile('file.none', body);
+		.filter((content) => content.kind === 'link' || isFile(content.bytes, ''));
+	if (!file) throw noFile('file.none', body);
 	if (others.length > 0) throw noFile('file.several', body);
-	return located;
+	return file;
 }
 
-function linkOrBytes(text: string): Located | undefined {
-	const trimmed = text.trim();
-	if (/^https?:\/\//i.test(trimmed)) return { link: trimmed };
+/** A string of a JSON response, by what it may be as a file. */
+type Content =
+	| { kind: 'link'; link: string }
+	| { kind: 'base64'; bytes: Buffer }
+	| { kind: 'text'; text: string }
+	| typeof UNKNOWN;
+
+/** No file, but an ID, another kind of link, or a damaged file. */
+const UNKNOWN = { kind: 'unknown' } as const;
+
+function read(value: string): Content {
+	const trimmed = value.trim();
+	if (/^https?:\/\//i.test(trimmed)) return { kind: 'link', link: trimmed };
 	const bytes = fromBase64(trimmed);
-	return bytes && { bytes };
+	if (bytes) return { kind: 'base64', bytes };
+	const hasWords = /\s/.test(trimmed);
+	// Binary data that was sent as text has this character.
+	const isDamaged = trimmed.includes('\ufffd');
+	return hasWords && !isDamaged ? { kind: 'text', text: value } : UNKNOWN;
 }
 
-/** Decodes base64, also in lines, or as a data URL; undefined if the text is not base64. */
+/** Characters. A shorter text may be an ID, a hash or a token. */
+const SHORTEST_BASE64 = 200;
+
+/** Decodes base64, even in lines or as a data URL; undefined if the text is not base64. */
 export function fromBase64(text: string): Buffer | undefined {
 	const base64 = text
 		.trim()
 		.replace(/^data:[^,]{0,200};base64,/i, '')
 		.replace(/[\r\n][ \t]*/g, '')
 		.replace(/={1,2}$/, '');
-	const isWhole = base64.length >= SHORTEST_BASE64 && base64.length % 4 !== 1;
-	return isWhole && !/[^\w+/-]/.test(base64) ? Buffer.from(base64, 'base64') : undefined;
-}
-
-/** Text without any blank is no file, but an ID or another kind of link. */
-function plainText(text: string): Located | undefined {
-	if (text.includes(HIDDEN)) throw new Failure('file.holdsSecret');
-	// Binary data that was sent as text is damaged.
-	const isPlain = /\s/.test(text.trim()) && !text.includes('\ufffd');
-	return isPlain ? { bytes: Buffer.from(text) } : undefined;
+	const hasOtherCharacters = /[^\w+/-]/.test(base64);
+	// A single character after groups of four is less than a byte.
+	const isWhole = base64.length % 4 !== 1;
+	const isBase64 = base64.length >= SHORTEST_BASE64 && isWhole && !hasOtherCharacters;
+	return isBase64 ? Buffer.from(base64, 'base64') : undefined;
 }
 
 function noFile(id: FailureId, body: JsonBody, path = ''): Failure {
