@@ -107,8 +107,7 @@ test.each<[string, unknown, message: string, description: string, httpCode?: str
 	['no list', { status: 'success' }, 'The response has no list', BY_ID],
 	// The editor adds a link to the credential for the status 401 or 403.
 	['HTTP 401', json({}, 401), 'The service did not accept the private key', "'Private Key'", '401'],
-	// The editor would show "1" for a code with plain hyphens.
-	['its key back', KEY_BACK, 'The service reported: bad key [hidden] (E‑1)', 'account manager'],
+	['its key back', KEY_BACK, 'The service reported: bad key [hidden] (E-1)', 'account manager'],
 ])('a service that sends %s is explained', async (_, given, message, description, code = null) => {
 	response = given;
 	const shown = await shownError(pick());

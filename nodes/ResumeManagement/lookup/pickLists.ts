@@ -97,7 +97,8 @@ function toOptions(records: unknown[], list: 'users' | 'resumes'): INodeListSear
 	const options = records.flatMap((record) => {
 		const value = idOf(record, list);
 		if (value === undefined) return [];
-		const [name = stringsNamed(record, GIVEN_NAMES).join(' ')] = stringsNamed(record, NAMES);
+		const [fullName] = stringsNamed(record, NAMES);
+		const name = fullName ?? stringsNamed(record, GIVEN_NAMES).join(' ');
 		const label = [name, ...stringsNamed(record, EMAIL)].filter(Boolean).join(' · ');
 		return [{ name: label || value, value }];
 	});
@@ -106,16 +107,11 @@ function toOptions(records: unknown[], list: 'users' | 'resumes'): INodeListSear
 	throw new Failure('picker.withoutIds', { list, properties, names: shownNames(records[0]) });
 }
 
-/**
- * Returns the error as n8n's editor shows it in the list. The editor shows status, message and description of a
- * NodeApiError, and the message alone of any other error (n8n/src/response-helper.ts and ResourceLocator.vue).
- */
+/** Returns the error for n8n's editor, which shows the description of a NodeApiError only. */
 function toEditorError(context: ILoadOptionsFunctions, cause: unknown): Error {
 	if (!(cause instanceof Failure)) return toNodeError(context.getNode(), cause);
 	const error = toNodeApiError(context.getNode(), cause);
-	// The editor takes the message apart at its hyphens, which a code such as connect-01 has.
-	error.message = error.message.replaceAll('-', '\u2011');
-	// The editor would show "200" or "none" before the error.
+	// The editor shows `httpCode` before the message. Without an HTTP error, that would be "200" or "none".
 	const { httpStatus = 0 } = cause.facts;
 	if (httpStatus < 400) error.httpCode = null;
 	return error;
