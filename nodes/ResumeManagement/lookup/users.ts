@@ -22,19 +22,17 @@ type ItemSettings = Pick<HttpRequest, 'credential' | 'retries' | 'settings'>;
 
 /** Finds users by their email addresses. The service has no operation for that, so the list of users is read. */
 export class Users {
-	/** Directories by all settings that the list depends on, so that the items of a run read each list once. */
+	/** Directories by account and settings, so that the items of a run read each list once. */
 	private readonly directories = new Map<string, Promise<Directory>>();
 
-	constructor(
-		private readonly context: HttpContext,
-		private readonly hint: (message: string) => void,
-	) {}
+	constructor(private readonly context: HttpContext) {}
 
 	/** @returns the user's ID, percent-encoded @throws Failure; only the list was requested then */
 	async findId(user: UserByEmail, item: ItemSettings): Promise<string> {
 		const { email, path, pagination } = user;
 		const { credential, retries, settings } = item;
-		const key = JSON.stringify([credential.decrypted.data, path, pagination, retries, settings]);
+		const { baseUrl, account } = credential;
+		const key = JSON.stringify([baseUrl, account, path, pagination, retries, settings]);
 		const directory = this.directories.get(key) ?? this.readDirectory(user, item);
 		this.directories.set(key, directory);
 		return onlyId(await directory, normalizeEmail(email));
@@ -57,13 +55,18 @@ export class Users {
 			labels: { path: 'Users Path', pagination: 'Users Pagination' },
 		};
 		try {
-			const { records, hint } = await requestList(this.context, request, list);
-			if (hint) this.hint(hint);
+			const { records } = await requestList(this.context, request, list);
 			return directoryOf(records);
 		} catch (error) {
-			throw error instanceof Failure ? listFailure(error) : error;
+			throw error instanceof Failure ? listUnreadable(error) : error;
 		}
 	}
+}
+
+/** Returns a failure of reading the list. Its advice has the pause already that the service asks for. */
+function listUnreadable({ message: reason, advice, facts }: Failure): Failure {
+	const { code, httpStatus, details } = facts;
+	return new Failure('user.listUnreadable', { reason, advice }, { code, httpStatus, details });
 }
 
 function directoryOf(users: unknown[]): Directory {
@@ -83,17 +86,10 @@ function onlyId({ userCount, ids }: Directory, email: string): string {
 		throw new Failure('user.notFound', { users: userCount, emails: ids.size });
 	}
 	if (found.length > 1) {
-		const shown = found.slice(0, 10).map((id) => id?.slice(0, 64) ?? '(none)');
-		throw new Failure('user.several', { count: found.length, ids: shown.join(', ') });
+		const shown = found.map((id) => id ?? '(none)').join(', ');
+		throw new Failure('user.several', { count: found.length, ids: shown });
 	}
 	const segment = found[0] && toSegment(found[0]);
 	if (segment) return segment;
 	throw new Failure('user.withoutId', { properties: idNames('users').join(', ') });
-}
-
-/** Returns a failure of reading the list as the item's, without `transient` and `retryAfter`: the list was already retried. */
-function listFailure({ message, advice, facts }: Failure): Failure {
-	const { code, httpStatus, details } = facts;
-	const own = { code, httpStatus, details };
-	return new Failure('user.listUnreadable', { reason: message, advice }, own);
 }
