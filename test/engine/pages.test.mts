@@ -139,6 +139,12 @@ const countedByPage: Service = (query) => {
 	const data = rows(Number(query.page) * 10 - 10, 20);
 	return { data, total: data.length };
 };
+/** Half of the first two pages is hidden, so that after them as many records came as a page has rows. */
+const HIDDEN_ROWS = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14];
+const countedRows: Service = (query) => ({
+	data: rows(Number(query.page) * 10 - 10, 30, ...HIDDEN_ROWS),
+	count: 10,
+});
 const flagged = numbered(20, (number) => ({ hasNext: number < 2 }));
 const hiding: Service = (query) => rows(Number(query.skip), 23, 3, 21);
 const dotted: Service = ({ page: number }) => ({ 'all.users': rows(Number(number) * 10 - 10, 15) });
@@ -158,6 +164,7 @@ test.each<[end: string, paged: INodeParameters, service: Service, items: object[
 	['an empty page, not a short one', page, short, all(30, 12, 13), '1 2 3 4'],
 	['as many records as the total', page, counted, all(20), '1 2'],
 	['an empty page, with a total of each page', page, countedByPage, all(20), '1 2 3'],
+	['an empty page, with a count of rows', page, countedRows, all(30, ...HIDDEN_ROWS), '1 2 3 4'],
 	['a flag for no more records', page, flagged, all(20), '1 2'],
 	['its last page for the second time', page, lastForEver, all(25), '1 2 3 4'],
 	// Hidden records count for the offset.
@@ -189,6 +196,7 @@ const stuck: Service = (_, request) => ({ items: rows(request * 10, 99), meta: {
 const equal: Service = (query) => [{ name: 'Ann' }, { name: query.page }];
 const sameId: Service = () => ['en', 'fr'].map((language) => ({ id: 1, language }));
 const fewerPages = numbered(15, (number) => (number === 1 ? { count: 40, total_pages: 4 } : {}));
+const fewerThanPages = numbered(15, (number) => (number === 1 ? { total_pages: 4 } : {}));
 const lastOffset: Service = (query) => rows(Math.min(Number(query.skip), 20), 25);
 const emptyMore = numbered(15, () => ({ has_more: true }));
 const shrinking = numbered(15, (number) => ({ total: 17 - number }));
@@ -206,6 +214,7 @@ test.each<[fault: string, paged: INodeParameters, service: Service, error: strin
 	['equal records without an ID', page, equal, `${AGAIN}A record without an ID came twice`, 2],
 	['two records with one ID on a page', page, sameId, SAME_ID, 1],
 	['fewer records than its first number of pages', page, fewerPages, FEWER, 3],
+	['fewer records than a number of pages on its first page', page, fewerThanPages, FEWER, 3],
 	['fewer records than its first total', page, shrinking, FEWER, 3],
 	['another list on a later page', page, tips, noList('people'), 2],
 	['another list after one that is the body itself', page, notices, noList(''), 2],

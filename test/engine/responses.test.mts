@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { byId, customSend, getToken, upgrade, userGet } from '../support/parameters.mts';
+import { byId, customSend, download, getToken, upgrade, userGet } from '../support/parameters.mts';
 import { http, json } from '../support/rawServer.mts';
 import { useRawService } from '../support/service.mts';
 
@@ -95,4 +95,15 @@ test('a response of more than 16 MB, unpacked, is an error', async () => {
 	};
 	const { error } = await run({ ...userGet('1'), options: { retries: 0 } });
 	expect(error?.message).toBe('The response is longer than 16 MB');
+});
+
+test('a text instead of a file has one time limit, even if it drips', async () => {
+	response = (socket) => {
+		socket.write(http(200, { 'Content-Type': 'application/json', 'Content-Length': '3000' }, '{'));
+		socket.write(' '.repeat(2_000));
+		const timer = setInterval(() => socket.write(' '), 50);
+		socket.on('close', () => clearInterval(timer));
+	};
+	const { error } = await run({ ...download, requestOptions: { timeout: 300 } });
+	expect(error?.message).toBe('No response from the service in time');
 });

@@ -44,7 +44,9 @@ interface Body {
  * Reads a body. The start is enough of an HTTP error, even if the body breaks off there: its status counts.
  * @throws Failure if the body of another response is too long, or was not received whole
  */
-export async function readBody(response: HttpResponse): Promise<Body> {
+export async function readBody(
+	response: Omit<HttpResponse, 'body'> & { body: AsyncIterable<Uint8Array> },
+): Promise<Body> {
 	const { statusCode, headers, body, host, limit } = response;
 	const isError = statusCode !== 200;
 	const longest = isError ? LONGEST_ERROR : LONGEST_BODY;
@@ -52,7 +54,7 @@ export async function readBody(response: HttpResponse): Promise<Body> {
 	let length = 0;
 	let isTruncated = false;
 	try {
-		for await (const chunk of body as AsyncIterable<Uint8Array>) {
+		for await (const chunk of body) {
 			chunks.push(chunk);
 			length += chunk.length;
 			isTruncated = length > longest;

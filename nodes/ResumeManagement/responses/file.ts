@@ -31,7 +31,7 @@ import {
 	withRetries,
 } from '../http/send';
 import { dispositionOf, mimeTypeOf, safeFileName } from './fileNames';
-import { readStart } from './fileStream';
+import { readStart, toStream } from './fileStream';
 import { FILE_START, fromBase64, isFile, locateFile, PDF } from './locateFile';
 
 /** n8n's context of a run: pick lists store no files. */
@@ -165,10 +165,10 @@ async function open(response: HttpResponse): Promise<Opened> {
 		throw new Failure('file.compressed', { encoding }, { httpStatus: 200 });
 	}
 	const type = mimeTypeOf(headers);
-	const { start, whole } = await readStart(response, FILE_START);
-	if (isFile(start, type)) return { kind: 'file', content: whole };
+	const started = await readStart(response, FILE_START);
+	if (isFile(started.start, type)) return { kind: 'file', content: toStream(started, response) };
 
-	const body = await readBody({ ...response, body: whole });
+	const body = await readBody({ ...response, body: started.whole });
 	const parsed = parseBody(response, body);
 	const text = typeof parsed.body === 'string' ? parsed.body : undefined;
 	if (type === PDF) {

@@ -2,57 +2,47 @@ import { networkFailure } from '../http/networkFailure';
 import type { HttpResponse, Readable, TimeLimit } from '../http/send';
 
 /** A body whose start was read. */
-interface StartedBody {
+export interface StartedBody {
 	/** The first bytes. */
 	start: Buffer;
-	/** All bytes, the first ones included. The stream fails with the error of the body. */
-	whole: Readable;
+	/** All bytes, the first ones included. They can be read once. */
+	whole: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Reads the start of a body, and returns it with a stream of the whole body. The time limit is for each wait for a chunk: the
- * time that the reader of the stream takes between chunks does not count.
+ * Reads the start of a body.
  * @param length bytes of the start, unless the body is shorter
  * @throws Failure
  */
-export async function readStart(response: HttpResponse, length: number): Promise<StartedBody> {
-	const { body, limit, host } = response;
-	const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+export async function readStart(
+	{ body, limit, host }: HttpResponse,
+	length: number,
+): Promise<StartedBody> {
+	const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
 	let start = Buffer.alloc(0);
 	try {
 		// A chunk may be a single byte.
 		while (start.length < length) {
-			const chunk = await nextChunk(chunks, limit);
-			if (!chunk) break;
-			start = Buffer.concat([start, chunk]);
+			const { value } = await chunks.next();
+			if (!value) break;
+			start = Buffer.concat([start, value]);
 		}
 	} catch (error) {
 		throw networkFailure(error, limit.signal, host);
 	}
-	return { start, whole: toStream(wholeBody(start, chunks, response), body) };
-}
-
-/** Waits for the next chunk; undefined at the end of the body. */
-async function nextChunk(
-	chunks: AsyncIterator<Uint8Array>,
-	limit: TimeLimit,
-): Promise<Uint8Array | undefined> {
-	limit.restart();
-	const { value, done } = await chunks.next();
-	limit.lift();
-	return done ? undefined : value;
+	return { start, whole: wholeBody(start, chunks, body) };
 }
 
 async function* wholeBody(
 	start: Uint8Array,
-	rest: AsyncIterator<Uint8Array>,
-	{ body, limit }: HttpResponse,
+	rest: AsyncIterator<Uint8Array, undefined>,
+	body: Readable,
 ): AsyncGenerator<Uint8Array> {
 	try {
 		let chunk: Uint8Array | undefined = start;
 		while (chunk) {
 			yield chunk;
-			chunk = await nextChunk(rest, limit);
+			chunk = (await rest.next()).value;
 		}
 	} finally {
 		// Closes the connection if the reader stops before the end.
@@ -60,10 +50,27 @@ async function* wholeBody(
 	}
 }
 
-/** Calls `Readable.from` of Node.js, which each class of streams inherits: nodes may not import `stream`. */
-function toStream(chunks: AsyncIterable<Uint8Array>, { constructor }: Readable): Readable {
-	const { from } = constructor as unknown as {
+/**
+ * Returns a body as a stream for n8n's binary store. From now on, the time limit is for each wait for a chunk: a large file may take
+ * any time, and the time that n8n's store takes does not count.
+ */
+export function toStream({ whole }: StartedBody, { body, limit }: HttpResponse): Readable {
+	limit.lift();
+	// Nodes may not import `stream`, but each class of streams inherits `Readable.from`.
+	const { from } = body.constructor as unknown as {
 		from(source: AsyncIterable<Uint8Array>, options: object): Readable;
 	};
-	return from(chunks, { objectMode: false });
+	return from(limitEachPause(whole, limit), { objectMode: false });
+}
+
+async function* limitEachPause(
+	chunks: AsyncIterable<Uint8Array>,
+	limit: TimeLimit,
+): AsyncGenerator<Uint8Array> {
+	for await (const chunk of chunks) {
+		limit.lift();
+		yield chunk;
+		limit.restart();
+	}
+	limit.lift();
 }

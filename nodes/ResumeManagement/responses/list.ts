@@ -3,7 +3,8 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { ParameterReader } from '../../shared/parameters';
 import type { HttpContext, HttpRequest } from '../http/send';
 import { toItem } from './record';
-import { listPathOf, type ListSettings, paginationOf, requestList } from './requestList';
+import { paginationOf } from './pagination';
+import { listPathOf, type ListSettings, requestList } from './requestList';
 
 /** A response that is a list of records, in one piece or in pages. */
 export class ListOutput {

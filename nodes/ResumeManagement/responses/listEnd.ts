@@ -5,31 +5,48 @@ import { valuesNamed } from '../../shared/names';
 import type { ParsedResponse } from '../http/judge';
 import { COUNTS, MORE_FLAGS, NEXT_LINKS, PAGE_COUNTS, PAGE_PLACES, TOTALS } from './names';
 
-/** What a response says about the end of its list. */
+/** What responses say about the end of their list. The numbers are 0 if no response has them. */
 export interface ListEnd {
 	/** Whether there are more records; undefined if nothing says so. */
 	more?: boolean;
-	/** Number of records in the whole list; undefined if the response has none. */
-	total?: number;
+	/** Records in the whole list. */
+	total: number;
+	/** Records in the whole list or, with some services, on a page. */
+	count: number;
+	/** Pages of the whole list. */
+	pages: number;
+}
+
+/** Numbers of records and pages that were read. */
+export interface ReadSoFar {
+	records: number;
+	pages: number;
 }
 
 /**
  * Reads the signs of more records. A flag wins over a number of pages, and over a link to the next page.
- * @param read numbers of records and pages that were read, with those of this response
+ * @param read with the records of this response
+ * @param before the end by the pages before. Larger numbers count: deletions move later records onto pages already read
  */
 export function listEndOf(
 	{ body, headers }: Pick<ParsedResponse, 'body' | 'headers'>,
-	read: { records: number; pages: number },
+	read: ReadSoFar,
+	before: ListEnd = { total: 0, count: 0, pages: 0 },
 ): ListEnd {
 	const places = placesIn(body);
-	const total = totalIn(places, headers, read.records);
-	const flag = moreFlagIn(places);
-	if (flag !== undefined) return { more: flag, total };
-	const hasMorePages = pageCountIn(places) > read.pages;
+	const total = largest([...valuesIn(places, TOTALS), headers['x-total-count'], before.total]);
+	const count = largest([...valuesIn(places, COUNTS), before.count]);
+	const pages = largest([...valuesIn(places, PAGE_COUNTS), before.pages]);
 	// Some services send a link with the last page, too.
-	const isWhole = total === read.records;
-	const hasMore = hasMorePages || (hasNextLink(places, headers) && !isWhole);
-	return { more: hasMore || undefined, total };
+	const isWhole = total > 0 && total === read.records;
+	const hasNext = pages > read.pages || (hasNextLink(places, headers) && !isWhole);
+	const more = moreFlagIn(places) ?? (hasNext || undefined);
+	return { more, total, count, pages };
+}
+
+/** Checks whether records of the list are missing. */
+export function isIncomplete({ more, total, count }: ListEnd, records: number): boolean {
+	return more === true || total > records || count > records;
 }
 
 /** Returns the objects that may hold a sign. In a record, the same names mean something else. */
@@ -43,20 +60,9 @@ function valuesIn(places: unknown[], names: string[]): unknown[] {
 	return places.flatMap((place) => valuesNamed(place, names));
 }
 
-/** @param recordsRead a count that is not larger may be that of the page, and is no total then */
-function totalIn(places: unknown[], headers: IDataObject, recordsRead: number): number | undefined {
-	const totals = valuesIn(places, TOTALS);
-	const counts = valuesIn(places, COUNTS).filter((count) => Number(count) > recordsRead);
-	return largest([...totals, ...counts, headers['x-total-count']]);
-}
-
 function moreFlagIn(places: unknown[]): boolean | undefined {
 	const flags = valuesIn(places, MORE_FLAGS).filter((flag) => flag !== null && flag !== '');
 	return flags.length > 0 ? flags.some(isYes) : undefined;
-}
-
-function pageCountIn(places: unknown[]): number {
-	return largest(valuesIn(places, PAGE_COUNTS)) ?? 0;
 }
 
 /** A link to the next page in the header `Link` (RFC 8288). */
@@ -73,9 +79,8 @@ function isYes(value: unknown): boolean {
 	return !NO.includes(value);
 }
 
-/** Returns the largest whole number among the values; undefined if there is none. */
-function largest(values: unknown[]): number | undefined {
+/** Returns the largest whole number among the values; 0 if there is none. */
+function largest(values: unknown[]): number {
 	const numbers = values.map((value) => Number(exactString(value)?.trim() || NaN));
-	const whole = numbers.filter(Number.isSafeInteger);
-	return whole.length > 0 ? Math.max(...whole) : undefined;
+	return Math.max(0, ...numbers.filter(Number.isSafeInteger));
 }

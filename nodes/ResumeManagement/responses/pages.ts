@@ -11,7 +11,7 @@ export class Pages {
 	readonly bodies: JsonBody[] = [];
 
 	/** What the pages say about the end of the list. */
-	end: ListEnd = {};
+	end?: ListEnd;
 
 	/** True if the page that was added last is the last one, by what the service sent. */
 	isEnded = false;
@@ -50,13 +50,11 @@ export class Pages {
 		this.read.add(records);
 		if (this.count === 1 || (records.length > 0 && !isRepeated)) this.bodies.push(body);
 
-		const end = listEndOf(response, { records: this.records.length, pages: this.count });
-		// Keep the largest total: deletions move later records onto pages already read.
-		const total = Math.max(this.end.total ?? 0, end.total ?? 0);
-		this.end = { more: end.more, total };
+		const read = { records: this.records.length, pages: this.count };
+		this.end = listEndOf(response, read, this.end);
 		// The first page may have its own number of records as the total.
-		const isTotalReached = this.count > 1 && this.records.length === total;
-		const hasMore = end.more ?? !isTotalReached;
+		const isTotalReached = this.count > 1 && read.records === this.end.total;
+		const hasMore = this.end.more ?? !isTotalReached;
 		this.isEnded = isRepeated || !hasMore;
 		return records.length;
 	}

@@ -4,11 +4,9 @@ import type { JsonBody } from '../http/judge';
 import { requestJson } from '../http/response';
 import type { HttpContext, HttpRequest } from '../http/send';
 import { findList, type ListPlace, requireList } from './findList';
-import { listEndOf } from './listEnd';
+import { isIncomplete, listEndOf } from './listEnd';
 import { Pages } from './pages';
 import { type Pagination, Position } from './pagination';
-
-export { paginationOf } from './pagination';
 
 export interface ListSettings extends ListPlace {
 	/** Undefined to send one request. */
@@ -50,8 +48,7 @@ export async function requestList(
 		? await requestPages(context, request, settings, pagination)
 		: await requestOnce(context, request, settings);
 	const count = records.length;
-	const hasMore = end.more || (end.total ?? 0) > count;
-	if (!hasMore || count >= limit) return { bodies, records };
+	if (!end || count >= limit || !isIncomplete(end, count)) return { bodies, records };
 	const incomplete = new Failure('list.incomplete', { count, option: labels.pagination });
 	if (limit === Infinity) throw incomplete;
 	return { bodies, records, hint: incomplete.description };
@@ -70,7 +67,7 @@ async function requestOnce(
 	const response = await requestJson(context, request);
 	const { body } = response;
 	const found = needsList ? requireList(body, settings, labels.path) : findList(body, settings);
-	if ('problem' in found) return { bodies: [body], records: [], end: {} };
+	if ('problem' in found) return { bodies: [body], records: [] };
 	const { records } = found;
 	const end = listEndOf(response, { records: records.length, pages: 1 });
 	return { bodies: [body], records, end };
@@ -94,9 +91,8 @@ async function requestPages(
 		const query = { ...request.query, ...size, ...position.query };
 		const response = await requestJson(context, { ...request, query });
 		const count = pages.add(response);
-		if (pages.records.length >= limit) return pages;
 		const hasNext = position.advance(response.body, count);
-		if (!hasNext || pages.isEnded) return pages;
+		if (!hasNext || pages.isEnded || pages.records.length >= limit) return pages;
 	}
 	throw new Failure('list.tooManyPages', { pages: maxPages });
 }

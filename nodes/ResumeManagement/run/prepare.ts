@@ -6,7 +6,8 @@ import type { HttpRequest } from '../http/send';
 import { Users } from '../lookup/users';
 import type { Operation, ReadOperation, WriteInput, WriteOperation } from '../operations/operation';
 import type { RecordOutput } from '../responses/record';
-import { listPathOf, paginationOf } from '../responses/requestList';
+import { paginationOf } from '../responses/pagination';
+import { listPathOf } from '../responses/requestList';
 import type { RequestOptions, Run } from './run';
 
 /** A write of which every expression has been evaluated, and every value checked. */
@@ -79,7 +80,7 @@ async function prepareAddress(
 	if (target === undefined) return { ...connection, path, query };
 	let value = target;
 	if (typeof value !== 'string') {
-		run.users ??= new Users(run.context, run.hint);
+		run.users ??= new Users(run.context);
 		value = await run.users.findId(value, connection);
 	}
 	// A function, because a text would be a pattern: `$&` stands for the match there.
