@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, statfsSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statfsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand, type CommandOptions } from './command.mts';
@@ -66,7 +66,7 @@ export async function installHost(
 		await report(
 			`Installing n8n ${name} (once)`,
 			async () => await npm(install.split(' '), { cwd: unfinished, signal }),
-			watchDisk(),
+			watchInstallation(unfinished),
 		);
 		// Compiles the modules without a binary for this machine.
 		const rebuild = 'rebuild sqlite3 isolated-vm --ignore-scripts=false --loglevel=error';
@@ -91,14 +91,21 @@ function freeMegabytes(): number {
 
 const inGigabytes = (megabytes: number) => `${(megabytes / 1_000).toFixed(1)} GB`;
 
-/** Returns a function that says how much of an installation is on the disk, by the space that is free. */
-function watchDisk(): () => string {
+/**
+ * Returns a function that says how far an installation is: by how much the free space has shrunk, and the share of packages
+ * that are there. A share of megabytes would depend on npm's cache. Many optional packages are for other machines.
+ */
+export function watchInstallation(folder: string): () => string {
 	const before = freeMegabytes();
+	const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+		packages: Record<string, { optional?: boolean }>;
+	};
+	const required = Object.keys(lock.packages).filter((path) => !lock.packages[path]!.optional);
 	return () => {
-		const written = Math.max(0, before - freeMegabytes());
-		const share = Math.min(0.99, written / neededMegabytes);
-		const numbers = [written, neededMegabytes].map((one) => Math.round(one).toLocaleString('en'));
-		return `${numbers.join(' of about ')} MB, ${Math.floor(share * 100)} %`;
+		const written = Math.round(Math.max(0, before - freeMegabytes())).toLocaleString('en');
+		const installed = required.filter((path) => existsSync(join(folder, path, 'package.json')));
+		const share = Math.floor((installed.length / required.length) * 100);
+		return `${written} MB and ${share} % of the packages`;
 	};
 }
 

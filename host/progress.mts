@@ -1,4 +1,4 @@
-/** Runs a step that takes some time, under a title. A terminal shows how far it is, if the step can tell. */
+/** Runs a step that takes some time, under a title. It shows how far it is, if the step can tell. */
 export type Report = <Result>(
 	title: string,
 	work: () => Promise<Result>,
@@ -7,7 +7,10 @@ export type Report = <Result>(
 
 export const quietly: Report = async (_title, work) => await work();
 
-/** Writes each step with its elapsed seconds. A terminal rewrites the line each second; a file gets a line at start and end. */
+/**
+ * Writes each step with its elapsed seconds. A terminal rewrites the line each second. A file gets a line at start and end,
+ * and every ten seconds if the step can tell how far it is.
+ */
 export function reportTo(stream: NodeJS.WriteStream): Report {
 	return async (title, work, howFar) => {
 		const started = Date.now();
@@ -16,8 +19,10 @@ export function reportTo(stream: NodeJS.WriteStream): Report {
 			const line = `${mark} ${title}${far && `: ${far}`} (${seconds} s)${end}`;
 			stream.write((stream.isTTY ? '\r\u001b[2K' : '') + line);
 		};
-		write('…', stream.isTTY ? '' : '\n');
-		const timer = stream.isTTY && setInterval(() => write('…', '', howFar?.()), 1_000);
+		const end = stream.isTTY ? '' : '\n';
+		write('…', end);
+		const tick = () => (stream.isTTY || howFar) && write('…', end, howFar?.());
+		const timer = setInterval(tick, stream.isTTY ? 1_000 : 10_000);
 		try {
 			const result = await work();
 			write('✓');
@@ -26,7 +31,7 @@ export function reportTo(stream: NodeJS.WriteStream): Report {
 			write('✗');
 			throw error;
 		} finally {
-			if (timer) clearInterval(timer);
+			clearInterval(timer);
 		}
 	};
 }

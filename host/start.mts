@@ -3,7 +3,9 @@
  * the same with separate data; n8n loads each change of the sources.
  */
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../sandbox/seed.mts';
 import { mailPortOf, startSandbox, type Sandbox } from '../sandbox/server.mts';
@@ -60,6 +62,13 @@ async function run(signal: AbortSignal): Promise<void> {
 	const port = readNumber('port', options.port, 1, 65_535);
 	const sandboxPort = readNumber('sandbox-port', options['sandbox-port'], 1, 65_534);
 	const mailPort = mailPortOf(sandboxPort);
+	// npm's cache is there, even if XDG_CACHE_HOME and XDG_DATA_HOME name other folders.
+	const home = homedir();
+	if (statSync(home, { throwIfNoEntry: false })?.isDirectory() === false) {
+		throw new Trouble(
+			`Your home, ${home}, is a file: set HOME to a folder, and run the command again.`,
+		);
+	}
 	const report = reportTo(process.stdout);
 	const folder = watch ? join(dataFolder(), 'dev') : dataFolder();
 	const userFolder = join(folder, `n8n-${major}`);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import type { INodeTypeDescription } from 'n8n-workflow';
-import { installHost } from '../../host/install.mts';
+import { installHost, watchInstallation } from '../../host/install.mts';
 import { packageName, projectRoot } from '../../host/paths.mts';
 import { freePort } from '../../host/ports.mts';
 import { reportTo } from '../../host/progress.mts';
@@ -50,10 +50,11 @@ afterAll(async () => {
 	await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** @param before another command, which runs the start */
-function start(options: string[] = [], env: Record<string, string> = {}, before: string[] = []) {
+const launcher = [process.execPath, 'host/start.mts'];
+
+function start(options: string[] = [], env: Record<string, string> = {}, program = launcher) {
 	const ports = ['--port', String(port), '--sandbox-port', String(sandboxPort)];
-	const [command, ...args] = [...before, process.execPath, 'host/start.mts', ...ports, ...options];
+	const [command, ...args] = [...program, ...ports, ...options];
 	const child = spawn(command!, args, {
 		cwd: checkout,
 		env: { ...process.env, XDG_DATA_HOME: folder, ...env },
@@ -176,6 +177,18 @@ test.each(['XDG_CACHE_HOME', 'XDG_DATA_HOME'])(
 	},
 );
 
+test('if the home is a file, npm start says so in one line', async () => {
+	const HOME = join(folder, 'home');
+	await writeFile(HOME, '');
+	const env = { HOME, npm_config_update_notifier: 'false' };
+	const { exit, text } = start([], env, ['npm', 'start', '--']);
+	expect(await exit).toBe(1);
+	const lines = text().split('\n');
+	expect(lines.filter((line) => line && !line.startsWith('> '))).toEqual([
+		`Your home, ${HOME}, is a file: set HOME to a folder, and run the command again.`,
+	]);
+});
+
 const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
 
 (canMount ? test : test.skip)(
@@ -187,7 +200,7 @@ const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
 		const { exit, text } = start(
 			[],
 			{ XDG_CACHE_HOME: disk, XDG_DATA_HOME: join(folder, 'other') },
-			['unshare', '-rm', 'sh', '-c', mounted],
+			['unshare', '-rm', 'sh', '-c', mounted, ...launcher],
 		);
 		expect(await exit).toBe(1);
 		expect(text().trim()).toMatch(
@@ -207,3 +220,26 @@ test('without a network, the installation of n8n fails with a sentence, and leav
 	expect(text()).toContain("The npm registry can't be reached: check the network connection");
 	expect(await readdir(join(cache, packageName))).toEqual(['n8n-2.lock']);
 }, 300_000);
+
+test('an installation says every ten seconds how much is there, also without a terminal', async () => {
+	const installed = join(folder, 'installed');
+	const packages = { '': {}, 'node_modules/a': {}, 'node_modules/b': { optional: true } };
+	await mkdir(join(installed, 'node_modules', 'a'), { recursive: true });
+	await writeFile(join(installed, 'package.json'), '{}');
+	await writeFile(join(installed, 'package-lock.json'), JSON.stringify({ packages }));
+	const howFar = watchInstallation(installed);
+	expect(howFar()).toMatch(/^[\d,]+ MB and 50 % of the packages$/);
+	await writeFile(join(installed, 'node_modules', 'a', 'package.json'), '{}');
+	expect(howFar()).toMatch(/ 100 % /);
+
+	jest.useFakeTimers();
+	const write = jest.fn<boolean, [string]>();
+	// The imported sleep keeps the real time.
+	const task = () => new Promise<void>((done) => setTimeout(done, 25_000));
+	const work = reportTo({ write } as never)('Work', task, () => 'far');
+	await jest.advanceTimersByTimeAsync(25_000);
+	await work;
+	jest.useRealTimers();
+	const lines = ['… Work (0 s)', '… Work: far (10 s)', '… Work: far (20 s)', '✓ Work (25 s)'];
+	expect(write.mock.calls.flat()).toEqual(lines.map((line) => `${line}\n`));
+});
