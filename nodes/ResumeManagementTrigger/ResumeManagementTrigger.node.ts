@@ -25,12 +25,11 @@ export class ResumeManagementTrigger implements INodeType {
 			dark: 'file:../../icons/resumeManagement.dark.svg',
 		},
 		group: ['trigger'],
-		// Each event takes less time and memory than in version 1, for which n8n evaluates an expression of its own before it
-		// hands over a request (`options.binaryData` in n8n/src/webhooks/webhook-helpers.ts).
+		// An event takes less time and memory than with version 1, for which n8n creates an isolate of V8 at each request, to
+		// evaluate `options.binaryData` (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts).
 		version: 1.1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
-		// n8n's editor shows this text for the action node, too: it merges the two (`mergedNodes` in
-		// editor-ui/src/features/shared/nodeCreator/composables/useActionsGeneration.ts).
+		// n8n's editor lists the two nodes as one, with this text (`generateMergedNodesAndActions` of n8n 2.41).
 		description:
 			'Starts the workflow when the resume-management service sends an event. The actions read users and resumes, create and download resumes, and upgrade plans.',
 		defaults: { name: 'Resume Management Trigger' },

@@ -22,7 +22,7 @@ export interface EventItem extends IDataObject {
 	 * whole delivery: in an array, the event's place follows them.
 	 */
 	deliveryId: string;
-	/** With `bodyHash`, a repeated delivery looks like a second event with the same content. */
+	/** `bodyHash`: a repeated delivery looks like a second event with the same content. */
 	deliveryIdSource: 'payload' | 'header' | 'bodyHash';
 	/** ISO 8601. */
 	receivedAt: string;
@@ -48,7 +48,7 @@ export function readEvents(
 	return { items };
 }
 
-/** Without a name, the payload is the one event that the specification names. */
+/** Reads a payload as one event. If it has no name, it is the one event that the specification names. */
 function readSingleEvent(data: GenericValue, settings: Settings, delivery: Delivery): EventItem {
 	return {
 		event: findEventName(data, settings) || SECTION_SAVED,

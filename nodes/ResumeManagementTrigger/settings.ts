@@ -48,7 +48,7 @@ const USABLE = {
 	// A header has no character set, so only ASCII arrives unchanged.
 	header: /^[ -~]+$/,
 	hmac: /./s,
-	// 11 characters of Base64 are 8 bytes. A shorter one was not copied whole.
+	// 11 characters of Base64 are 8 bytes. A shorter secret was not copied whole.
 	standardWebhooks: /^(whsec_)?[A-Za-z0-9+/]{11,}=*$/,
 };
 

@@ -14,7 +14,7 @@ export interface VerificationSettings {
 
 /** A request as it was received. */
 export interface Delivery {
-	/** By lower-case name. */
+	/** The names are in lower case. */
 	headers: Record<string, string | string[] | undefined>;
 	/** Unpacked bytes, which a signature is made of. */
 	body: Buffer;

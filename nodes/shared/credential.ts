@@ -8,14 +8,14 @@ import { type CredentialContext, decryptForAllItems } from './sharedCredential';
 export const CREDENTIAL_TYPE = 'resumeManagementApi';
 
 export interface Credential {
-	/** Without a trailing slash. */
+	/** Has no trailing slash. */
 	baseUrl: string;
 	/**
 	 * Identifies the account, together with the base URL. It is the credential's ID in n8n if all items of the run have the same
 	 * credential: a new private key is the same account then. Otherwise, it is the private key.
 	 */
 	account: { id: string } | { privateKey: string };
-	/** For `httpRequestWithAuthentication`, which otherwise reads the credential from the database. */
+	/** Spares `httpRequestWithAuthentication` from reading the credential from the database again. */
 	decrypted: ICredentialsDecrypted;
 	/** Must not be shown. */
 	secrets: SecretSpellings;

@@ -141,7 +141,7 @@ export function toNodeError(node: INode, error: unknown, itemIndex?: number): Er
 	const failure = toFailure(error);
 	if (!(failure.id in SETTING_FAILURES)) return toNodeApiError(node, failure, itemIndex);
 	const { id, description } = failure;
-	// As in n8n's own errors.
+	// n8n's own errors name the item like this.
 	const message = failure.message + (itemIndex === undefined ? '' : ` [item ${itemIndex}]`);
 	const nodeError = new NodeOperationError(node, message, { itemIndex, description });
 	nodeError.context.failureId = id;

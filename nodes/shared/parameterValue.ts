@@ -7,7 +7,7 @@ import { findInvisible, partBesideEmail, toPath, toSegment, trimInvisible } from
 /** Start of an expression in a text that n8n did not evaluate. */
 const EXPRESSION = '{{';
 
-/** What models and expressions write in place of a value that they do not have. */
+/** Words that models and expressions write instead of a value that they do not have. */
 const NO_VALUE = /^(null|none|nil|undefined|n\/a|nan|\[object Object\])$/i;
 
 const EMAIL = /^[^@\s]+@[^@\s]+$/;

@@ -15,11 +15,11 @@ interface Field {
 	displayName?: string;
 	default?: unknown;
 	typeOptions?: { minValue?: number; maxValue?: number };
-	/** Choices; or the fields of a collection, or the groups of a `fixedCollection`. */
+	/** The choices of a field, the fields of a collection, or the groups of a `fixedCollection`. */
 	options?: Field[];
-	/** Of a choice. */
+	/** The value of a choice. */
 	value?: unknown;
-	/** The fields of a group. */
+	/** The fields of a group of a `fixedCollection`. */
 	values?: Field[];
 }
 

@@ -38,7 +38,12 @@ describe('credential test', () => {
 	it.each<[string, RegExp, sent: number, () => Record<string, string>]>([
 		['a key that the service does not know', /key/i, 1, () => ({ privateKey: 'not-a-key' })],
 		['another program', /base url/i, 0, () => ({ baseUrl: `${instance.url}/v1` })],
-		['an address without a version', /URL/i, 0, () => ({ baseUrl: instance.sandbox.url })],
+		[
+			'an address without a version',
+			/^Base URL must start with https/,
+			0,
+			() => ({ baseUrl: instance.sandbox.url }),
+		],
 	])('refuses %s', async (_, sentence, sent, data) => {
 		const { status, message } = await press(data());
 		expect([status, message]).toEqual(['Error', expect.stringMatching(sentence)]);
