@@ -54,7 +54,7 @@ test('a text is parsed as JavaScript parses it, with the digits of each number',
 		seen[JSON.stringify(parsed) === JSON.stringify(JSON.parse(text)) ? 'kept' : 'rounded']++;
 	});
 	fc.assert(property, { numRuns: 2_000 });
-	expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
+	expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
 });
 
 test('a list of 26,000 users with ten fields, and one of millions of numbers, is no error', () => {
