@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { INode, INodeParameters } from 'n8n-workflow';
 import type { Sandbox } from '../sandbox/server.mts';
+import type { WebhookRegistration } from '../sandbox/webhooks/signature.mts';
 import dataTables from './dataTables.json' with { type: 'json' };
 import { projectRoot } from './paths.mts';
 import type { Credential, CredentialDefinition, EditorApi, WorkflowDefinition } from './rest.mts';
@@ -158,8 +159,8 @@ function wireSubWorkflow(node: INode, examples: ExampleWorkflow[]): INode {
 }
 
 /**
- * Activates the examples with the trigger, and registers their production URLs with the sandbox. Existing registrations stay,
- * because a user may have changed their signatures on the web pages.
+ * Activates the examples with the trigger, and registers their production URLs with the sandbox, under the workflow's name.
+ * Signatures stay, because a user may have changed them on the web pages.
  *
  * @returns a sentence for each example that n8n refused to activate, because a user changed it
  */
@@ -182,11 +183,15 @@ export async function connectExamples(
 		}
 		const path = `/webhook/${trigger.webhookId}/webhook`;
 		const url = api.url + path;
-		const registered = webhooks.list().filter((webhook) => webhook.url.endsWith(path));
-		// An earlier start registered it, with another port.
-		for (const old of registered) if (old.url !== url) webhooks.remove(old.id);
-		if (registered.some((webhook) => webhook.url === url)) continue;
-		webhooks.register({ url, name, style: 'header', secret, headerName: 'X-Webhook-Secret' });
+		const headerName = 'X-Webhook-Secret';
+		let proof: Omit<WebhookRegistration, 'url'> = { style: 'header', secret, headerName };
+		// An earlier start registered it, maybe with another port.
+		for (const { id: earlier, ...settings } of webhooks.list()) {
+			if (!settings.url.endsWith(path)) continue;
+			proof = settings;
+			webhooks.remove(earlier);
+		}
+		webhooks.register({ ...proof, url, name });
 	}
 	return problems;
 }

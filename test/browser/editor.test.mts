@@ -3,6 +3,7 @@ import { closeEditor, errors, openEditor } from './editor.mts';
 import './firstWorkflow.mts';
 import './panels.mts';
 import './pictures.mts';
+import './sandboxPages.mts';
 
 jest.setTimeout(120_000);
 

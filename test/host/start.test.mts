@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import type { INodeTypeDescription } from 'n8n-workflow';
@@ -106,6 +107,12 @@ test('npm start prints addresses and login, and Ctrl-C stops everything', async 
 }, 300_000);
 
 test('a second start keeps the data, npm run dev loads changes, and n8n ends with its launcher', async () => {
+	// Registered before webhooks had names, with a signature that the user chose.
+	const database = new DatabaseSync(join(folder, packageName, 'sandbox.sqlite'));
+	database.exec(`UPDATE webhooks SET registration =
+		json_set(json_remove(registration, '$.name'), '$.style', 'hmac')`);
+	database.close();
+
 	const second = start(['--watch']);
 	await second.written();
 	const api = new TestApi(`http://127.0.0.1:${port}`);
@@ -121,7 +128,7 @@ test('a second start keeps the data, npm run dev loads changes, and n8n ends wit
 	const readPage = async (name: string) =>
 		(await axios.get<string>(`http://127.0.0.1:${sandboxPort}/${name}`)).data;
 	const addresses = (await readPage('webhooks')).matchAll(
-		/is saved<\/strong>[^<]*<br>(http[^<]*)/g,
+		/is saved<\/strong> \(hmac\)<br>(http[^<]*)/g,
 	);
 	expect(Array.from(addresses, ([, address]) => address)).toEqual([
 		expect.stringMatching(`^http://127.0.0.1:${port}/webhook/[0-9a-f-]{36}/webhook$`),
