@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 
 import type { GenericValue, IDataObject } from 'n8n-workflow';
 
-import { charsetOf, decodeText, exactString, parseJson, valueAt } from '../shared/json';
+import { charsetOf, decodeText, exactString, isObject, parseJson, valueAt } from '../shared/json';
 import { normalizeName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
 import { trimInvisible } from '../shared/text';
-import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES } from './eventNames';
+import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, SURE_EVENT_NAMES } from './eventNames';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
 
@@ -50,8 +50,9 @@ export function readEvents(
 
 /** Reads a payload as one event. If it has no name, it is the one event that the specification names. */
 function readSingleEvent(data: GenericValue, settings: Settings, delivery: Delivery): EventItem {
+	const isOther = settings.eventNamePath === '' && namesOthers(data);
 	return {
-		event: findEventName(data, settings) || SECTION_SAVED,
+		event: findEventName(data, settings) || (isOther ? '' : SECTION_SAVED),
 		...(idInPayload(data, settings) ?? idOfDelivery(settings, delivery)),
 		receivedAt: delivery.receivedAt.toISOString(),
 		data,
@@ -71,6 +72,13 @@ function readArray(elements: GenericValue[], settings: Settings, delivery: Deliv
 			data,
 		};
 	});
+}
+
+/** Checks whether a payload names other events: in a list, or by something else than text. */
+function namesOthers(payload: unknown): boolean {
+	const lists = isObject(payload) ? Object.values(payload).filter(Array.isArray) : [];
+	const names = [payload, ...lists.flat()].flatMap((one) => valuesNamed(one, SURE_EVENT_NAMES));
+	return names.some((name) => name !== null);
 }
 
 type EventId = Pick<EventItem, 'deliveryId' | 'deliveryIdSource'>;

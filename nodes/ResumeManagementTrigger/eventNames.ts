@@ -3,8 +3,11 @@
  * real event of the service: for all others, there are Event Name Path and Event ID Path.
  */
 
-/** The name of an event. `type` comes last, because it often names the kind of message. */
-export const EVENT_NAMES = ['event', 'eventtype', 'eventname', 'type'];
+/** The name of an event. */
+export const SURE_EVENT_NAMES = ['event', 'eventtype', 'eventname'];
+
+/** As {@link SURE_EVENT_NAMES}, and last `type`, because it often names the kind of message, or of a part of a resume. */
+export const EVENT_NAMES = [...SURE_EVENT_NAMES, 'type'];
 
 export const EVENT_IDS = ['eventid'];
 

@@ -80,7 +80,6 @@ function readSecret(field: string, value: unknown): string {
 	const secret = typeof value === 'string' ? value.trim() : '';
 	const invisible = findInvisible(secret);
 	if (!invisible) return secret;
-	const { code, before } = invisible;
-	const place = `at position ${before.length + 1}`;
-	throw new Failure('trigger.invisible', { field, code, place });
+	const { code, position } = invisible;
+	throw new Failure('trigger.invisible', { field, code, position });
 }

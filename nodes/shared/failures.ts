@@ -46,7 +46,7 @@ export const SETTING_FAILURES = {
 	],
 	'credential.privateKey': [
 		"The credential's 'Private Key' can't be used",
-		'It is empty, or too long to be a key. Paste it again. Nothing was sent.',
+		'It is empty, or has no character of a key. Paste it again. Nothing was sent.',
 	],
 	'credential.unreadable': [
 		'n8n could not read the credential',
@@ -93,7 +93,7 @@ export const SETTING_FAILURES = {
 	],
 	'parameter.notAPath': [
 		"'{field}' is not a path below the 'Base URL'",
-		'It has an empty part, a part "..", a backslash, a #, or a % that is no escape. Write a percent sign as %25.',
+		'It has an empty part, such as after a slash at its end, a part "." or "..", a backslash, a #, or a % that is no escape. Write a percent sign as %25.',
 	],
 	'parameter.isAnAddress': [
 		"'{field}' is an address",
@@ -150,7 +150,7 @@ export const SETTING_FAILURES = {
 		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64 of at least 8 bytes, usually after the prefix whsec_.',
 	],
 	'trigger.invisible': [
-		"The credential's '{field}' has an invisible character ({code}) {place}",
+		"The credential's '{field}' has an invisible character ({code}) at position {position}",
 		'Enter it again without this character. Until then, the trigger accepts no event.',
 	],
 } satisfies Texts;

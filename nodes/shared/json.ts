@@ -33,20 +33,41 @@ export function charsetOf(contentType: unknown): string {
 }
 
 /**
- * Returns the text of bytes: as UTF-8 where that is valid (RFC 8259, §8.1, for JSON), else in the named character set, else
- * in Latin-1. Many servers name another character set than they use.
+ * Returns the text of bytes. Many servers name another character set than they use, so the first of these counts:
+ *
+ * 1. UTF-16, if the bytes show it;
+ * 2. UTF-8, if the bytes are valid in it (RFC 8259, §8.1, for JSON);
+ * 3. UTF-8, if no other is named, and the bytes have at least one character of it: damaged ones become U+FFFD;
+ * 4. the named character set; else Latin-1.
  */
 export function decodeText(bytes: Uint8Array, charset = ''): string {
-	// Bytes of UTF-16 can be valid UTF-8, too.
-	const charsets = /^utf-?16/i.test(charset) ? [charset, 'utf-8'] : ['utf-8', charset];
-	for (const name of charsets) {
-		try {
-			return new TextDecoder(name, { fatal: true }).decode(bytes);
-		} catch {
-			// The bytes are invalid in this character set, or n8n's Node.js does not know it.
-		}
+	const utf16 = utf16Of(bytes, charset);
+	if (utf16) return new TextDecoder(utf16).decode(bytes);
+	const text = decode(bytes, 'utf-8');
+	if (text !== undefined) return text;
+	if (/^(utf-?8)?$/i.test(charset)) {
+		const damaged = new TextDecoder().decode(bytes);
+		if (/[^\0-\x7f\ufffd]/.test(damaged)) return damaged;
 	}
-	return new TextDecoder('latin1').decode(bytes);
+	return decode(bytes, charset) ?? new TextDecoder('latin1').decode(bytes);
+}
+
+/** Returns undefined for bytes that are invalid in the character set, or if n8n's Node.js does not know it. */
+function decode(bytes: Uint8Array, charset: string): string | undefined {
+	try {
+		return new TextDecoder(charset, { fatal: true }).decode(bytes);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Returns the kind of UTF-16, by a byte order mark or, if UTF-16 is named, by the zero bytes of Latin letters. */
+function utf16Of(bytes: Uint8Array, charset: string): 'utf-16le' | 'utf-16be' | undefined {
+	const [first, second] = bytes;
+	if (first === 0xff && second === 0xfe) return 'utf-16le';
+	if (first === 0xfe && second === 0xff) return 'utf-16be';
+	if (!/^utf-?16/i.test(charset) || !bytes.includes(0)) return undefined;
+	return first === 0 ? 'utf-16be' : 'utf-16le';
 }
 
 /** Returns the text of a header. Many senders write it in UTF-8, which Node.js reads as Latin-1. */
@@ -67,6 +88,31 @@ export function parseJson(text: string): unknown {
 		return LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 	} catch {
 		return undefined;
+	}
+}
+
+/** Returns the start of a text that is not JSON, up to where it breaks. */
+export function validStart(text: string): string {
+	let valid = 0;
+	let broken = text.length + 1;
+	while (broken - valid > 1) {
+		const middle = Math.floor((valid + broken) / 2);
+		if (mayContinue(text.slice(0, middle))) valid = middle;
+		else broken = middle;
+	}
+	return text.slice(0, valid);
+}
+
+/** Checks whether a text is JSON, or breaks only at its end. */
+function mayContinue(text: string): boolean {
+	try {
+		JSON.parse(text);
+		return true;
+	} catch (error) {
+		// V8 names the position, unless the text ends too early, or has a wrong character.
+		const { message } = error as Error;
+		const [, position] = /at position (\d+)/.exec(message) ?? [];
+		return position ? Number(position) >= text.length : message.startsWith('Unexpected end');
 	}
 }
 

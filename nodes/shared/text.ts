@@ -1,27 +1,34 @@
 /**
- * Characters that nobody sees: blanks, control and format characters, halves of surrogate pairs, and others that Unicode does
- * not display.
+ * A character that nobody sees: a blank, a control or format character, half of a surrogate pair, or another one that Unicode does not
+ * display.
  */
-const UNSEEN = String.raw`[\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]`;
-
-const UNSEEN_AT_ENDS = new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, 'gu');
-
-const EACH_UNSEEN = new RegExp(UNSEEN, 'gu');
+const UNSEEN = /[\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\ufffc\ufffe\uffff]/u;
 
 /** Removes blanks and invisible characters around a text. */
 export function trimInvisible(text: string): string {
-	return text.replace(UNSEEN_AT_ENDS, '');
+	const characters = [...text];
+	let start = 0;
+	let end = characters.length;
+	// Loops, because a regular expression takes very long for many blanks within the text.
+	while (start < end && UNSEEN.test(characters[start]!)) start++;
+	while (start < end && UNSEEN.test(characters[end - 1]!)) end--;
+	return characters.slice(start, end).join('');
 }
 
-/** Returns the code point of the first invisible character, such as `U+200B`, and the text before it. */
-export function findInvisible(text: string): { code: string; before: string } | undefined {
-	for (const { 0: character, index } of text.matchAll(EACH_UNSEEN)) {
-		// A space between words is no surprise.
-		if (character === ' ') continue;
-		const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
-		return { code: `U+${code}`, before: text.slice(0, index) };
-	}
-	return undefined;
+/** Characters of a text that an error shows. */
+const SHOWN = 30;
+
+/** Finds the first invisible character: its code point, such as `U+200B`, its position from 1 on, and the text directly before it. */
+export function findInvisible(
+	text: string,
+): { code: string; position: number; before: string } | undefined {
+	const characters = [...text];
+	// A space between words is no surprise.
+	const index = characters.findIndex((one) => one !== ' ' && UNSEEN.test(one));
+	if (index === -1) return undefined;
+	const code = characters[index]!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+	const before = characters.slice(Math.max(0, index - SHOWN), index).join('');
+	return { code: `U+${code}`, position: index + 1, before };
 }
 
 /** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
@@ -31,21 +38,31 @@ export function normalizeEmail(email: string): string {
 		.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** What may surround or spoil an address, and how an error calls it. */
-const NO_PART_OF_AN_EMAIL: Array<[pattern: RegExp, name: string]> = [
-	[/^mailto:/i, '"mailto:"'],
-	[/[<>]/, 'the brackets < and >'],
-	[/[[\]()]/, 'the brackets'],
-	[/["“”„«»]/, 'the quotation marks'],
-	[/[,;:\\]/, 'the comma, semicolon, colon or backslash'],
-	[/\.\.|^\.|\.@|@\.|\.$/, 'the extra dot'],
-	[/^[•=]/, 'what stands before the address'],
-	[/@[^@]*[^@\p{L}\p{N}\p{M}.-]/u, 'what is no part of the domain'],
+/** What people's tools put around an address or into it. */
+const NO_PART_OF_AN_EMAIL = [
+	/^mailto(:|%3a)/gi,
+	// Such as the heading of a column.
+	/^[\p{L} ]+[=:]/gu,
+	/[<>()[\]{}|"“”„«»,;:\\]/g,
+	// Escapes of a URL, or of JSON.
+	/%[\da-f]{2}|^u003[ce]/gi,
+	// A text of a spreadsheet begins with an apostrophe, an item of a list with a bullet.
+	/^[^\p{L}\p{N}_+]+/gu,
+	/\.\.+|\.(?=@|$)|(?<=@)\./g,
+	/(?<=[@.])-|-(?=\.|$)/g,
+	/^(undefined|null|nan)(?=@)|(?<=@)(undefined|null|nan)$/gi,
 ];
 
-/** Names the part of a text with one `@` that is to be removed, so that only the address is left; undefined for an address. */
+const NO_PART_OF_A_DOMAIN = /[^@\p{L}\p{N}\p{M}.-]/gu;
+
+/** Names what is to be removed from a text with one `@`, so that only the address is left; undefined for an address. */
 export function partBesideEmail(text: string): string | undefined {
-	return NO_PART_OF_AN_EMAIL.find(([pattern]) => pattern.test(text))?.[1];
+	const domain = text.slice(text.indexOf('@') + 1);
+	const found = [
+		...NO_PART_OF_AN_EMAIL.map((pattern) => text.match(pattern)),
+		domain.match(NO_PART_OF_A_DOMAIN),
+	].find((parts) => parts !== null);
+	return found && [...new Set(found)].map((part) => `'${part}'`).join(' and ');
 }
 
 /** Returns an ID as one percent-encoded segment of a path; undefined if it would lead to another path. */
@@ -79,5 +96,7 @@ export function decodePercent(text: string): string | undefined {
 
 /** Checks whether a text names one record or folder: an empty one would lead to all records, `..` to the folder above. */
 function isSegment(text: string): boolean {
-	return !['', '.', '..'].includes(text) && findInvisible(text) === undefined;
+	// U+FFFD stands for a character that was decoded wrongly.
+	const isDamaged = findInvisible(text) !== undefined || text.includes('\ufffd');
+	return !['', '.', '..'].includes(text) && !isDamaged;
 }

@@ -84,35 +84,48 @@ test('a payment that comes again with other letters in its email is a success', 
 });
 
 test.each([
-	['mailto:a@b.example', 'Remove "mailto:"'],
-	['<a@b.example>', 'the brackets < and >'],
-	['Ann <a@b.example>', 'the brackets < and >'],
-	['"a@b.example"', 'the quotation marks'],
-	['“a@b.example”', 'the quotation marks'],
-	['a@b.example,', 'the comma'],
-	['a@b.example;', 'semicolon'],
-	['a@b.example;c@d.example', 'semicolon'],
-	['a@b..example', 'the extra dot'],
-	['.a@b.example', 'the extra dot'],
-	['a.@b.example', 'the extra dot'],
-	['["a@b.example"]', 'the brackets'],
-	['(a@b.example)', 'the brackets'],
-	["'a@b.example'", 'no part of the domain'],
-	['**a@b.example**', 'no part of the domain'],
-	['a@b.example!', 'no part of the domain'],
-	['a@b.example%20', 'no part of the domain'],
-	['•a@b.example', 'before the address'],
-])('the address %j of a mail program is not billed', async (email, advice) => {
-	for (const parameters of [
-		{ ...upgrade, email },
-		{ ...create, userId: byEmail(email) },
-	]) {
-		const { error } = await run(parameters);
-		expect(error?.message).toMatch(/^'(Email|User)' is more than an email address/);
-		expect(error?.description).toContain(advice);
-	}
-	expect(requests).toEqual([]);
-});
+	['mailto:a@b.example', "Remove 'mailto:'"],
+	['<a@b.example>', "Remove '<' and '>'"],
+	['Ann <a@b.example>', "Remove '<' and '>'"],
+	['"a@b.example"', `Remove '"'`],
+	['“a@b.example”', "Remove '“' and '”'"],
+	['a@b.example,', "Remove ','"],
+	['a@b.example;', "Remove ';'"],
+	['a@b.example;c@d.example', "Remove ';'"],
+	['a@b..example', "Remove '..'"],
+	['.a@b.example', "Remove '.'"],
+	['a.@b.example', "Remove '.'"],
+	['["a@b.example"]', `Remove '[' and '"' and ']'`],
+	['(a@b.example)', "Remove '(' and ')'"],
+	["'a@b.example'", "Remove '''"],
+	['**a@b.example**', "Remove '**'"],
+	['a@b.example!', "Remove '!'"],
+	['a@b.example%20', "Remove '%20'"],
+	['•a@b.example', "Remove '•'"],
+	["'a@b.example", "Remove '''"],
+	['%20a@b.example', "Remove '%20'"],
+	['mailto%3Aa@b.example', "Remove 'mailto%3A'"],
+	['Email: a@b.example', "Remove 'Email:'"],
+	['u003ca@b.exampleu003e', "Remove 'u003c'"],
+	['–a@b.example', "Remove '–'"],
+	['|a@b.example|', "Remove '|'"],
+	['{a@b.example}', "Remove '{' and '}'"],
+	['undefined@undefined', "Remove 'undefined'"],
+	['a@-b.example', "Remove '-'"],
+])(
+	'the address %j, as mail programs and spreadsheets write it, is not billed',
+	async (email, advice) => {
+		for (const parameters of [
+			{ ...upgrade, email },
+			{ ...create, userId: byEmail(email) },
+		]) {
+			const { error } = await run(parameters);
+			expect(error?.message).toMatch(/^'(Email|User)' is more than an email address/);
+			expect(error?.description).toContain(advice);
+		}
+		expect(requests).toEqual([]);
+	},
+);
 
 // prettier-ignore
 const VALID = ['a+b@c.example', "o'brien@c.example", 'müller@bücher.example', '用户@例子.example', 'a_b-c.d@e-f.example', 'a@localhost'];
@@ -127,23 +140,22 @@ describe('as a tool', () => {
 		return JSON.parse(String(result!.result)) as object[];
 	};
 
-	test.each(['null', 'None', 'undefined', 'N/A', ' NULL ', 'null\u200b'])(
-		'the word %j of a model is no ID',
-		async (word) => {
-			const [item] = await call({ ...upgrade, aiTokenId: word });
-			expect(item).toMatchObject({ plan_id: upgrade.planId });
-			expect(JSON.parse(requests[0]!.body)).not.toHaveProperty('aiTokenId');
-			for (const [field, parameters] of [
-				['User', userGet(word)],
-				['Plan ID', { ...upgrade, planId: word }],
-				['Send Once Key', withKey(word)],
-			] as const) {
-				const message = `'${field}' is empty`;
-				expect(await call(parameters)).toMatchObject([{ error: { message } }]);
-			}
-			expect(requests).toHaveLength(1);
-		},
-	);
+	// prettier-ignore
+	const WORDS = ['null', 'None', 'undefined', 'N/A', ' NULL ', 'null\u200b', '<UNKNOWN>', '""', "'null'", 'NA', 'n.a.', '(none)', '<nil>', 'not provided', '-', '[]', '{}', 'undefined undefined'];
+	test.each(WORDS)('the word %j of a model is no ID', async (word) => {
+		const [item] = await call({ ...upgrade, aiTokenId: word });
+		expect(item).toMatchObject({ plan_id: upgrade.planId });
+		expect(JSON.parse(requests[0]!.body)).not.toHaveProperty('aiTokenId');
+		for (const [field, parameters] of [
+			['User', userGet(word)],
+			['Plan ID', { ...upgrade, planId: word }],
+			['Send Once Key', withKey(word)],
+		] as const) {
+			const message = `'${field}' is empty`;
+			expect(await call(parameters)).toMatchObject([{ error: { message } }]);
+		}
+		expect(requests).toHaveLength(1);
+	});
 
 	test('an empty list says so', async () => {
 		users = [];
@@ -220,6 +232,19 @@ describe('values', () => {
 		expect(error?.message).toBe(`'JSON Body' is not valid JSON after '{"title": "12" ' [item 0]`);
 		expect(error?.description).toContain('JSON.stringify()');
 		expect(requests).toEqual([]);
+	});
+
+	// What an expression without a value, JavaScript, Python and a model write.
+	test.each([
+		['{"a": undefined}', '{"a": '],
+		['{"a": [object Object]}', '{"a": ['],
+		['{"a": None}', '{"a": '],
+		['```json\n{"a": 1}\n```', ''],
+		['{"position 3": x}', '{"position 3": '],
+		['{"a": 1', '{"a": 1'],
+	])('JSON Body %j is not valid after %j', async (body, before) => {
+		const { error } = await run(json(body));
+		expect(error?.message).toBe(`'JSON Body' is not valid JSON after '${before}' [item 0]`);
 	});
 
 	test.each([getToken, { ...getToken, operation: 'connect' }])(

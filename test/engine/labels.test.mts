@@ -8,11 +8,13 @@ import { useRawService } from '../support/service.mts';
 
 let response: string | Buffer;
 let users: string | Buffer = '';
-let hosted: string | Buffer;
+let hosted: string | Buffer | ((path: string) => string | Buffer);
 const service = useRawService(({ path }, socket) => {
 	socket.end(path.endsWith('/users') ? users : response);
 });
-const fileHost = useRawService((_, socket) => void socket.end(hosted));
+const fileHost = useRawService(({ path }, socket) => {
+	socket.end(typeof hosted === 'function' ? hosted(path) : hosted);
+});
 const { run, requests, sent } = service;
 
 type Headers = Record<string, string>;
@@ -46,6 +48,26 @@ test.each([
 ])('bytes that are no UTF-8 are read as %s, or as Latin-1', async (charset, body) => {
 	response = ok(typed(`application/json; charset=${charset}`), body);
 	expect((await run(userGet('1'))).items).toMatchObject([{ name: 'Müller' }]);
+});
+
+// .NET's StringWriter names UTF-16, and PHP's substr cuts an emoji.
+const CUT = Buffer.concat([
+	Buffer.from(MUELLER.slice(0, -3)),
+	Buffer.from([0xf0, 0x9f]),
+	Buffer.from('"}}'),
+]);
+const BOM = Buffer.from([0xff, 0xfe]);
+test.each([
+	['UTF-8 that is labelled utf-16', 'utf-16', Buffer.from(MUELLER)],
+	['UTF-8 that is labelled utf-16le', 'utf-16le', Buffer.from(`${MUELLER} `)],
+	['UTF-16 with a byte order mark', '', Buffer.concat([BOM, Buffer.from(MUELLER, 'utf16le')])],
+	['UTF-8 with half an emoji', 'utf-8', CUT],
+	['UTF-8 with half an emoji, without a label', '', CUT],
+])('%s keeps its letters', async (_, charset, body) => {
+	const type = charset ? `application/json; charset=${charset}` : 'application/json';
+	response = ok(typed(type), body);
+	const [item] = (await run(userGet('1'))).items;
+	expect(String(item!.name)).toMatch(/^Müller/);
 });
 
 test.each(WRONG)(
@@ -91,13 +113,17 @@ test.each([
 test.each([
 	'The resume is being rendered',
 	'{"status":"pending"}',
+	'{"status":"error","errorMessage":"no %PDF- header"}',
+	'<!doctype html><p>No %PDF- here',
 	'<html>Sign in</html>',
 	btoa('x'.repeat(300)),
 ])('%s under application/pdf is no file, directly and behind a redirect', async (body) => {
 	const attached: Headers = { 'Content-Disposition': 'attachment; filename=cv.pdf' };
 	for (const disposition of [{}, attached]) {
 		response = ok({ ...PDF, ...disposition }, body);
-		expect((await download()).message).toMatch(/^(Text was received|The response)/);
+		expect((await download()).message).toMatch(
+			/^(Text was received|The response|The service reported)/,
+		);
 		hosted = response;
 		response = http(302, { Location: link() });
 		expect((await download()).message).toBe(
@@ -106,7 +132,7 @@ test.each([
 	}
 });
 
-test.each(['aws-chunked', 'none', 'utf-8'])(
+test.each(['aws-chunked', 'none', 'utf-8', 'base64', 'binary', 'identity, identity'])(
 	'a PDF that is labelled %s, as files of S3, is stored',
 	async (encoding) => {
 		response = ok({ ...PDF, 'Content-Encoding': encoding }, FILE);
@@ -138,6 +164,18 @@ test.each(['gzip', 'br', 'zstd', 'deflate'])(
 	},
 );
 
+test("UTF-8 in a Location of the file's host is requested as its letters", async () => {
+	hosted = (path) => {
+		if (path.includes('M%C3%BCller')) return ok(PDF, FILE);
+		const location = Buffer.from('/Müller').toString('latin1');
+		return Buffer.from(http(302, { Location: location }), 'latin1');
+	};
+	response = http(302, { Location: link() });
+	expect((await download()).text).toBe(FILE);
+	hosted = () => http(302, { Location: link() });
+	expect((await download()).message).toBe("The file's link can't be followed");
+});
+
 test('UTF-8 in a Location is requested as its letters', async () => {
 	hosted = ok(PDF, FILE);
 	const location = Buffer.from(`${link()}/Müller`).toString('latin1');
@@ -154,11 +192,21 @@ test.each([
 	['attachment; filename="=?iso-8859-1?Q?R=E9sum=E9_1.pdf?="', 'Résumé 1.pdf'],
 	['attachment; filename="=?UTF-8?Q?R=C3=A9?= =?UTF-8?Q?sum=C3=A9.pdf?="', 'Résumé.pdf'],
 	["attachment; filename*=UTF-8''100%.pdf", '100%.pdf'],
+	["attachment; filename*=windows-1251''%F0%E5%E7.pdf", 'рез.pdf'],
+	["attachment; filename*=UTF8''R%C3%A9.pdf", 'Ré.pdf'],
+	["attachment; filename*=''R%C3%A9.pdf", 'Ré.pdf'],
+	["attachment; filename=UTF-8''R%C3%A9.pdf", 'Ré.pdf'],
+	["attachment; filename=cv.pdf, filename*=UTF-8''R%C3%A9.pdf", 'Ré.pdf'],
+	['attachment; filename="R%C3%A9sum%C3%A9.pdf"', 'Résumé.pdf'],
+	['attachment; filename="=?UTF-8?B?UsM=?= =?UTF-8?B?qS5wZGY=?="', 'Ré.pdf'],
 	['inline', 'resume.pdf'],
-])('the file name of %s is %s', async (disposition, name) => {
-	response = ok({ ...PDF, 'Content-Disposition': disposition }, FILE);
-	expect((await download()).fileName).toBe(name);
-});
+])(
+	'the file name, as Java, PHP, Python and mail servers write it, of %s is %s',
+	async (disposition, name) => {
+		response = ok({ ...PDF, 'Content-Disposition': disposition }, FILE);
+		expect((await download()).fileName).toBe(name);
+	},
+);
 
 test('JSON nested 20,000 deep is an error that says so', async () => {
 	response = ok({}, `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);

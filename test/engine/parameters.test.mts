@@ -56,7 +56,10 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	"'AI Token ID' has an expression that n8n did not evaluate": [aiTokenId(FORGOTTEN)],
 	"'Send Once Key' has an expression that n8n did not evaluate": [keyed(FORGOTTEN)],
 	"'Email' is not an email address": [
-		...['nathan', 'a@b@c', '  '].map((email) => ({ ...upgrade, email })),
+		...['nathan', 'a@b@c'].map((email) => ({ ...upgrade, email })),
+	],
+	"'Email' is empty": [
+		{ ...upgrade, email: '  ' },
 		{ ...getToken, email: '={{ $json.missing }}' },
 	],
 	"'Parameter Name' is empty": [listOf({})],

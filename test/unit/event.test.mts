@@ -35,8 +35,17 @@ const UNNAMED = [
 	null,
 	'x',
 	{ event: null },
-	{ event: { type: 'x' } },
 	{ data: { event: 'x' } },
+	// The parts of a resume may have types.
+	{ resumeId: 'r', sections: [{ type: 'education' }] },
+];
+/** Of batches, and of events whose name stands deeper. */
+const OTHERS = [
+	{ event: { name: 'Plan Changed' } },
+	{ event: ['Plan Changed'] },
+	{ events: [{ event: 'Plan Changed' }] },
+	{ batch: [{ event_type: 'plan.changed' }] },
+	{ data: [{ eventName: 'Plan Changed' }] },
 ];
 test.each<[unknown, string, string?]>([
 	...NAMES.map((key): [object, string] => [{ [key]: 'Plan Changed' }, 'Plan Changed']),
@@ -46,6 +55,7 @@ test.each<[unknown, string, string?]>([
 	[{ event: ' ', event_type: 0, type: ' 7 ' }, '7'],
 	// The service names one event.
 	...UNNAMED.map((payload): [unknown, string] => [payload, SECTION_SAVED]),
+	...OTHERS.map((payload): [unknown, string] => [payload, '']),
 	[{ event: 'section.saved', meta: { name: 'Plan Changed' } }, 'Plan Changed', 'meta.name'],
 	[{ event: 'Plan Changed' }, SECTION_SAVED, 'meta.name'],
 ])('the event of %j is %j', (payload, name, eventNamePath = '') => {

@@ -2,9 +2,10 @@ import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
 import * as names from '../../nodes/ResumeManagement/responses/fileNames.ts';
 import { locateFile } from '../../nodes/ResumeManagement/responses/locateFile.ts';
 import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
-import { parseJson } from '../../nodes/shared/json.ts';
+import { parseJson, validStart } from '../../nodes/shared/json.ts';
 import { valuesNamed } from '../../nodes/shared/names.ts';
 import { hideSecrets, spellingsOf } from '../../nodes/shared/secrets.ts';
+import * as text from '../../nodes/shared/text.ts';
 import { settingsOf, ways } from '../support/proofs.mts';
 
 /** Every function over outside text takes linear time, four times as long for four times the text: a stranger writes it. */
@@ -53,6 +54,10 @@ const HEADS = [
 ];
 
 const functions: Record<string, Array<(text: string) => unknown>> = {
+	trimInvisible: [text.trimInvisible],
+	findInvisible: [text.findInvisible],
+	partBesideEmail: ['', 'a@', 'a@b'].map((head) => (tail) => text.partBesideEmail(head + tail)),
+	validStart: [validStart],
 	mimeTypeOf: ['', 'a/'].flatMap((head) => [
 		(text: string) => names.mimeTypeOf({ 'content-type': head + text }),
 		(text: string) => names.mimeTypeOf({ 'content-type': `${head}${text};` }),

@@ -47,8 +47,6 @@ const NETWORK_ERRORS: NetworkError[] = [
 	{ id: 'network.notSecure', codes: ['EPROTO', 'ERR_SSL', 'ERR_TLS'] },
 	{ id: 'network.timeout', codes: ['ECONNABORTED', 'ETIMEDOUT'], transient: true },
 	{ id: 'network.garbled', codes: ['HPE_', 'Z_'], transient: true },
-	// Too many redirects, or one to another address than http or https (follow-redirects/index.js).
-	{ id: 'file.badLink', codes: ['ERR_FR_'] },
 	{ id: 'network.cancelled', codes: ['ERR_CANCELED'] },
 ];
 

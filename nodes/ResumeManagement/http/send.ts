@@ -119,6 +119,7 @@ export async function requestLink(
 		...STREAMED,
 		url,
 		headers: NOT_COMPRESSED,
+		disableFollowRedirect: true,
 		abortSignal: limit.signal,
 	});
 	return await begin(response, { url, host: FILE_HOST, secrets: credential.secrets, limit });

@@ -7,7 +7,7 @@ import type {
 import { readCredential } from '../../shared/credential';
 import { Failure, toNodeApiError, toNodeError } from '../../shared/failure';
 import { shownNames } from '../../shared/names';
-import { toSegment } from '../../shared/text';
+import { toSegment, trimInvisible } from '../../shared/text';
 import { requestJson } from '../http/response';
 import { findList } from '../responses/findList';
 import { idOf, stringsNamed } from '../responses/ids';
@@ -84,7 +84,7 @@ async function requestRecords(
 function resumesPath(context: ILoadOptionsFunctions): string {
 	const userId = context.getCurrentNodeParameter('listUserId', { extractValue: true });
 	if (!userId) throw new Failure('picker.noUser');
-	const segment = toSegment(String(userId).trim());
+	const segment = toSegment(trimInvisible(String(userId)));
 	if (!segment) {
 		const details = 'Nothing was sent.';
 		throw new Failure('parameter.notAnId', { field: 'Resumes of User' }, { details });

@@ -87,13 +87,9 @@ async function requestFile(
 	filePath: string,
 ): Promise<FoundFile> {
 	const response = await send(context, { ...request, file: true });
-	const { statusCode, headers, url, secrets } = response;
-	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
-	if (isRedirect && headers.location) {
-		discard(response);
-		const location = hideSecrets(decodeHeader(headers.location), secrets);
-		return await requestLinkedFile(context, request, toAddress(location, url));
-	}
+	const { headers } = response;
+	const redirect = redirectOf(response);
+	if (redirect !== undefined) return await requestLinkedFile(context, request, redirect);
 	const opened = await open(response);
 	if (opened.kind === 'file') return { content: opened.content, headers, response };
 	// With File Path, an attached text is the JSON that leads to the file.
@@ -104,6 +100,19 @@ async function requestFile(
 	const isFromFilePath = filePath !== '';
 	return await requestLinkedFile(context, request, toAddress(located.link), isFromFilePath);
 }
+
+/** Returns the address that a redirect leads to, and ends its response; undefined for any other response. @throws Failure */
+function redirectOf(response: HttpResponse): string | undefined {
+	const { statusCode, headers, url, secrets } = response;
+	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
+	if (!isRedirect || !headers.location) return undefined;
+	discard(response);
+	// n8n's client would follow it, but take UTF-8 for Latin-1.
+	return toAddress(hideSecrets(decodeHeader(headers.location), secrets), url);
+}
+
+/** Redirects of a link that are followed. */
+const MOST_REDIRECTS = 10;
 
 /**
  * Requests the file from another host.
@@ -116,7 +125,13 @@ async function requestLinkedFile(
 	url: string,
 	isFromFilePath = false,
 ): Promise<FoundFile> {
-	const response = await requestLink(context, request, url);
+	let response = await requestLink(context, request, url);
+	for (let redirects = 1; ; redirects++) {
+		const redirect = redirectOf(response);
+		if (redirect === undefined) break;
+		if (redirects > MOST_REDIRECTS) throw new Failure('file.badLink');
+		response = await requestLink(context, request, redirect);
+	}
 	const { statusCode: status, headers, host } = response;
 	if (status !== 200) {
 		discard(response);
@@ -159,13 +174,15 @@ const NO_ENCODING = ['', 'identity', 'none', 'utf-8', 'aws-chunked'];
 async function open(response: HttpResponse): Promise<Opened> {
 	const { statusCode, headers } = response;
 	if (statusCode !== 200) return { kind: 'notAFile', parsed: await readJson(response) };
+	const type = mimeTypeOf(headers);
+	const started = await readStart(response, FILE_START);
 	const encoding = String(headers['content-encoding'] ?? '');
-	if (!NO_ENCODING.includes(encoding.toLowerCase())) {
+	// Some stores label a PDF with an encoding that it does not have, such as base64.
+	const isCompressed = !NO_ENCODING.includes(encoding.toLowerCase()) && !isFile(started.start, PDF);
+	if (isCompressed) {
 		discard(response);
 		throw new Failure('file.compressed', { encoding }, { httpStatus: 200 });
 	}
-	const type = mimeTypeOf(headers);
-	const started = await readStart(response, FILE_START);
 	if (isFile(started.start, type)) return { kind: 'file', content: toStream(started, response) };
 
 	const body = await readBody({ ...response, body: started.whole });

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { decodeHeader, decodeText } from '../../shared/json';
+import { decodePercent } from '../../shared/text';
 
 /** Bytes that common file systems allow: NTFS counts characters, ext4 and APFS count bytes. */
 const LONGEST_NAME = 255;
@@ -45,10 +46,13 @@ function firstBytes(text: string, length: number): string {
 export function dispositionOf(headers: IDataObject): { isAttachment: boolean; fileName: string } {
 	const header = decodeHeader(headers['content-disposition']);
 	const isAttachment = /^\s*attachment\b/i.test(header);
-	const plain = decodeWords(parameterAfter(/(?:^|[;,])\s*filename\s*=\s*/i, header));
+	const plain = parameterAfter(/(?:^|[;,])\s*filename\s*=\s*/i, header);
 	const extended = parameterAfter(/(?:^|[;,])\s*filename\*\s*=\s*/i, header);
+	// Some senders write an extended name under the plain parameter.
+	const isExtended = /^utf-8''/i.test(plain);
+	const plainName = isExtended ? decodeExtended(plain).name : decodePlain(plain);
 	const { name, isMalformed } = decodeExtended(extended);
-	return { isAttachment, fileName: isMalformed && plain !== '' ? plain : name };
+	return { isAttachment, fileName: isMalformed && plain !== '' ? plainName : name };
 }
 
 /**
@@ -61,15 +65,14 @@ function parameterAfter(start: RegExp, header: string): string {
 	if (!found) return '';
 	const rest = header.slice(found.index + found[0].length);
 	const [, quoted] = /^"((?:[^"\\]|\\[^])*)"/.exec(rest) ?? [];
-	if (quoted === undefined) return rest.split(';', 1)[0]!.trim();
+	if (quoted === undefined) return rest.split(/;|,\s*filename/i, 1)[0]!.trim();
 	// A backslash before any other character belongs to a Windows path.
 	return quoted.replace(/\\(["\\])/g, '$1');
 }
 
 /** Decodes a value such as `UTF-8''R%C3%A9sum%C3%A9.pdf` (RFC 8187). */
 function decodeExtended(value: string): { name: string; isMalformed: boolean } {
-	const [, charset, encoded = value] =
-		/^(utf-8|iso-8859-1|windows-1252)'[^']*'(.+)$/i.exec(value) ?? [];
+	const [, charset, encoded = value] = /^((?!utf-?16)[\w-]*)'[^']*'(.+)$/i.exec(value) ?? [];
 	const hasStrayPercent = /%(?![0-9a-f]{2})/i.test(encoded);
 	const name = encoded.replace(/(%[0-9a-f]{2})+/gi, (escapes) =>
 		decodeText(Buffer.from(escapes.replaceAll('%', ''), 'hex'), charset),
@@ -77,15 +80,28 @@ function decodeExtended(value: string): { name: string; isMalformed: boolean } {
 	return { name, isMalformed: charset === undefined || hasStrayPercent };
 }
 
+/** Decodes a name that has percent escapes of letters, or words of a mail header, as some senders write them. */
+function decodePlain(name: string): string {
+	const decoded = decodePercent(name);
+	const hasLetters = decoded !== undefined && /[^\0-\x7f]/.test(decoded);
+	return decodeWords(hasLetters ? decoded : name);
+}
+
 /** A word of a mail header, such as `=?UTF-8?B?UsOpc3Vtw6kucGRm?=` (RFC 2047): its character set, its encoding, its text. */
 const ENCODED_WORD = /=\?([\w-]+)\?([bq])\?([^?]*)\?=/gi;
 
-/** Decodes the words of a mail header, which some senders use for names. */
+/** Words that follow each other. Some senders cut a letter between two of them. */
+const ENCODED_WORDS = /(=\?[\w-]+\?[bq]\?[^?]*\?=\s*)+/gi;
+
 function decodeWords(text: string): string {
-	const withoutGaps = text.replace(/\?=\s+=\?/g, '?==?');
-	return withoutGaps.replace(ENCODED_WORD, (_, charset: string, encoding: string, word: string) => {
-		const isBase64 = encoding.toLowerCase() === 'b';
-		return decodeText(isBase64 ? Buffer.from(word, 'base64') : quotedBytes(word), charset);
+	return text.replace(ENCODED_WORDS, (words) => {
+		const found = [...words.matchAll(ENCODED_WORD)];
+		const [[, charset] = []] = found;
+		const bytes = found.map(([, , encoding, word = '']) => {
+			return encoding!.toLowerCase() === 'b' ? Buffer.from(word, 'base64') : quotedBytes(word);
+		});
+		const end = /\s*$/.exec(words)![0];
+		return decodeText(Buffer.concat(bytes), charset) + end;
 	});
 }
 

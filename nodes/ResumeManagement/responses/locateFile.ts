@@ -10,6 +10,9 @@ export const PDF = 'application/pdf';
 /** A PDF file has this in its first 1,024 bytes (Adobe's implementation notes to the PDF reference 1.7, H.3). */
 const PDF_SIGNATURE = '%PDF-';
 
+/** Starts of an error that may mention the signature. A server's warning before a PDF begins with other markup. */
+const JSON_OR_PAGE = /^([{[]|<!doctype\s+html|<html)/i;
+
 /** Bytes at the start of a response that show whether it is a file. */
 export const FILE_START = 1_024;
 
@@ -19,9 +22,9 @@ export const FILE_START = 1_024;
  */
 export function isFile(bytes: Buffer, mimeType: string): boolean {
 	const start = bytes.subarray(0, FILE_START);
-	if (mimeType === PDF) return start.includes(PDF_SIGNATURE);
 	// With `stream`, half a character at the end is left out, such as half a byte order mark.
 	const text = new TextDecoder().decode(start, { stream: true }).trimStart();
+	if (mimeType === PDF) return start.includes(PDF_SIGNATURE) && !JSON_OR_PAGE.test(text);
 	if (text === '' || /^[<{[]/.test(text)) return false;
 	return !/^text\/|[/+](html|json|xml)$/.test(mimeType);
 }

@@ -126,7 +126,8 @@ export const upgrade: WriteOperation = {
 	confirmationProblem: ({ data }, sent) => {
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).
-		if (exactString(data.plan_id) === sent.planId) return undefined;
+		const plan = exactString(data.plan_id)?.normalize('NFC');
+		if (plan === String(sent.planId).normalize('NFC')) return undefined;
 		return 'its subscription is not of the requested plan';
 	},
 };
