@@ -1,5 +1,5 @@
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { toXlsx } from '../support/xlsx.mts';
+import { rowAt, toOds, toXlsx, toZip } from '../support/xlsx.mts';
 
 /**
  * Files as offices make them, from public reports of users of Excel, LibreOffice, Google Sheets and Numbers, with the number of
@@ -14,7 +14,11 @@ const heads = ['id', 'email', 'planId'];
 
 const row = (id: string, address = email, plan: string = pro) => `${id},${address},${plan}`;
 const csv = (...rows: string[]) => [heads.join(), ...rows].join('\n');
-const numbers = 'Some ids are numbers in this Excel file.';
+const asText = 'Format the column as text, and enter it as it was.';
+const format = (name: string) =>
+	`Row 2: ${name} is a number or date that Excel shows in another way than `;
+const save = 'Save it as .xlsx or CSV UTF-8.';
+const credits = [...heads, 'aiTokenId'];
 
 const good: Upload[] = [
 	['Excel, CSV UTF-8', `\ufeff${csv(row('G1')).replaceAll('\n', '\r\n')}\r\n`, 1, 'Bill this row'],
@@ -62,9 +66,13 @@ const good: Upload[] = [
 	],
 	[
 		'ids that look a little like months or formulas',
-		csv(row('SET-12'), row('MARKET-5', other), row('#1001'), row('DEC-0012'), row('Martin-3')),
-		5,
-		'Bill these 5 rows',
+		csv(
+			...['SET-12', 'MARKET-5', '#1001', 'DEC-0012', 'Martin-3', 'LIST-5', 'INV:501'].map((id) =>
+				row(id),
+			),
+		),
+		7,
+		'Bill these 7 rows',
 	],
 	[
 		'HTML in an id',
@@ -73,7 +81,85 @@ const good: Upload[] = [
 		'id <b>G14</b> & "co"',
 	],
 	['Excel file, ids as text', toXlsx([[heads, ['G15', email, pro]]]), 1, ''],
-	['Excel file, ids as numbers', toXlsx([[heads, [7001, email, pro]]]), 1, numbers],
+	['Excel file, ids as numbers', toXlsx([[heads, [7001, email, pro]]]), 1, 'id 7001'],
+	[
+		'Excel file, an order number that could be a date',
+		toXlsx([[heads, [45000, email, pro]]]),
+		1,
+		'id 45000',
+	],
+	[
+		'LibreOffice, .xlsx: General has a number of its own',
+		toXlsx([[heads, [{ value: 45001, style: 'libreOffice' }, email, pro]]]),
+		1,
+		'id 45001',
+	],
+	[
+		'Excel file, whole numbers without decimals',
+		toXlsx([[heads, [{ value: 45002, style: 'whole' }, email, pro]]]),
+		1,
+		'id 45002',
+	],
+	[
+		'Apache POI, .xlsx: 45003.0',
+		toXlsx([[heads, [45003.5, email, pro]]], { adapt: (xml) => xml.replace('45003.5', '45003.0') }),
+		1,
+		'id 45003 ',
+	],
+	[
+		'Excel in Japan, texts with readings, and a formula',
+		toXlsx([[heads, [{ shared: '注文-1' }, { formula: email }, { shared: pro }]]]),
+		1,
+		'id 注文-1 plan_pro',
+	],
+	[
+		'an export by a program, prefixed tags without references',
+		toXlsx([[heads, ['G22', email, pro]]], {
+			adapt: (xml) =>
+				xml
+					.replace(/<(\/?)(?=\w)/g, '<$1x:')
+					.replace(' xmlns=', ' xmlns:x=')
+					.replace(/ r="\w+"/g, ''),
+		}),
+		1,
+		'id G22',
+	],
+	[
+		'Excel file, a sheet moved before the others',
+		toXlsx([[['Read me']], [heads, ['G23', email, pro]]], { order: [1, 0] }),
+		1,
+		'id G23',
+	],
+	[
+		'Excel file, a row far below',
+		toXlsx([[heads, ['G24', email, pro]]], { end: rowAt(1500, ['G25', other, pro]) }),
+		2,
+		'1500 noah.fischer@example.com id G25',
+	],
+	[
+		'CSV, a row after 1,100 blank ones',
+		csv(row('G26'), ...Array(1100).fill(',,'), row('G27', other)),
+		2,
+		`1103 ${other} id G27`,
+	],
+	[
+		'a column of credits that has another name',
+		`id,email,planId,AI Tokens,Notes\n${row('G28')},100,x`,
+		1,
+		'No row has AI credits. Columns that are not read: AI Tokens, Notes.',
+	],
+	[
+		'a column of credits with a unit',
+		`id,email,planId,aiTokenId (credits)\n${row('G29')},100`,
+		1,
+		'No row has AI credits. Columns that are not read: aiTokenId (credits).',
+	],
+	[
+		'some rows without credits',
+		`${String(credits)}\n${row('G30')},ai_tokens_100\n${row('G31', other)},`,
+		2,
+		'Without AI credits: row 3.',
+	],
 	[
 		'Excel file, a hidden row',
 		toXlsx([[heads, ['G16', email, pro], ['G17', other, pro]]], { hidden: [3] }),
@@ -87,30 +173,6 @@ const good: Upload[] = [
 		}),
 		1,
 		'',
-	],
-	[
-		'Excel file, 0012 by a format: shown as 12',
-		toXlsx([[heads, [{ value: 12, style: 'zeros' }, email, pro]]]),
-		1,
-		numbers,
-	],
-	[
-		'Excel file, INV-000013 by a format: shown as 13',
-		toXlsx([[heads, [{ value: 13, style: 'prefix' }, email, pro]]]),
-		1,
-		numbers,
-	],
-	[
-		'Excel file, an error in aiTokenId',
-		toXlsx([
-			[
-				[...heads, 'aiTokenId'],
-				['G19', email, pro, { error: '#N/A' }],
-				['G20', other, pro, 'ai_tokens_100'],
-			],
-		]),
-		2,
-		'No credits, though other rows have some.',
 	],
 	[
 		'an expression of n8n in a plan',
@@ -132,7 +194,7 @@ const files: Upload[] = [
 		'a heading is missing',
 		'Id;Plan;Mail\n1;2;3',
 		0,
-		'no column email and no column planId. Found: Id, Plan, Mail.',
+		'no column email and no column planId. Found: id, Plan, Mail.',
 	],
 	['a heading twice', 'id,email,E-Mail,planId\n1,2,3,4', 0, 'The file has email in two columns.'],
 	[
@@ -169,16 +231,43 @@ const files: Upload[] = [
 	['too many commas', `${csv(row('F7'))}${','.repeat(400_000)}`, 0, 'has more than 50,000 cells.'],
 	['a long email', csv(row('F8', 'x'.repeat(400_000))), 0, 'Row 2: email is longer than 300'],
 	[
+		'a long number as the id',
+		csv(row('9'.repeat(400_000))),
+		0,
+		'1 mistake Row 2: id is longer than 300 characters. Correct the file',
+	],
+	[
 		'a picture',
 		Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'),
 		0,
-		'is neither CSV nor Excel. Save it as CSV UTF-8.',
+		`is neither CSV nor an Excel workbook. ${save}`,
 	],
 	[
 		'a password',
 		Buffer.from('d0cf11e0a1b11ae1', 'hex'),
 		0,
-		"The file can't be read. Save it as CSV UTF-8, or as .xlsx without a password.",
+		'is an old Excel file (.xls), or has a password. Save it as .xlsx without one, or as CSV UTF-8.',
+	],
+	[
+		'LibreOffice, .ods',
+		toOds([heads, ['O1', email, pro]], 1),
+		0,
+		`is neither CSV nor an Excel workbook. ${save}`,
+	],
+	[
+		'LibreOffice, .ods with a million repeated cells',
+		toOds([heads, ['O2', email, pro], Array<string>(20).fill('x')], 100_000),
+		0,
+		save,
+	],
+	['Word, .docx', toZip({ 'word/document.xml': '<w:document/>' }), 0, save],
+	['Excel, .xlsb', toZip({ 'xl/workbook.bin': '\u0083' }), 0, save],
+	['Excel file, cut off', toXlsx([[heads, ['F9', email, pro]]]).subarray(0, -900), 0, 'The file '],
+	[
+		'Excel file, broken in itself',
+		toZip({ 'xl/workbook.xml': '<workbook/>' }),
+		0,
+		"The file can't be read. Save it as .xlsx without a password, or as CSV UTF-8.",
 	],
 	[
 		'Excel file, formats in a million cells',
@@ -192,11 +281,42 @@ const files: Upload[] = [
 
 /** Files that are refused for one row, which only such a file can have. */
 const otherwise: Upload[] = [
-	[
-		'Excel file, a date as the id',
-		toXlsx([[heads, [{ value: 46346, style: 'date' }, email, pro]]]),
+	...[46346, 39448, 36526, 1].map((value): Upload => [
+		`Excel file, a date as the id: ${value}`,
+		toXlsx([[heads, [{ value, style: 'date' }, email, pro]]]),
 		0,
-		'Row 2: Excel stores dates as numbers like 46346. Format the column as text,',
+		`${format('id')}${value}. ${asText}`,
+	]),
+	...(
+		[
+			['zeros', 12],
+			['prefix', 13],
+			['thousands', 1001],
+			['percent', 1],
+		] as const
+	).map(([style, value]): Upload => [
+		`Excel file, an id in the format ${style}`,
+		toXlsx([[heads, [{ value, style }, email, pro]]]),
+		0,
+		`${format('id')}${value}. ${asText}`,
+	]),
+	[
+		'Excel file, a plan in a format',
+		toXlsx([[heads, ['R5', email, { value: 5, style: 'zeros' }]]]),
+		0,
+		`${format('planId')}5. ${asText}`,
+	],
+	[
+		'Excel file, credits as a date',
+		toXlsx([[credits, ['R6', email, pro, { value: 46346, style: 'date' }]]]),
+		0,
+		`${format('aiTokenId')}46346. ${asText}`,
+	],
+	[
+		'Excel file, a number of 15 digits, shown as 1,23457E+15',
+		toXlsx([[heads, [123456789012345, email, pro]]]),
+		0,
+		'Row 2: a spreadsheet changes ids like 123456789012345.',
 	],
 	[
 		'Excel file, a number of 16 digits',
@@ -208,7 +328,36 @@ const otherwise: Upload[] = [
 		'Excel file, an error in planId',
 		toXlsx([[heads, ['R1', email, { error: '#N/A' }]]]),
 		0,
-		'Row 2: there is no planId.',
+		'Row 2: planId is #N/A, an error of a formula. Enter the value.',
+	],
+	[
+		'Excel file, VLOOKUP finds no credits for one row',
+		toXlsx([[credits, ['R7', email, pro, { error: '#N/A' }], ['R8', other, pro, 'ai_tokens_100']]]),
+		0,
+		'Row 2: aiTokenId is #N/A, an error of a formula. Enter the value.',
+	],
+	[
+		'Excel file, VLOOKUP finds no credits for any row',
+		toXlsx([[credits, ['R9', email, pro, { error: '#REF!' }]]]),
+		0,
+		'Row 2: aiTokenId is #REF!, an error of a formula.',
+	],
+	[
+		'Excel file, an error in a column that is not read',
+		toXlsx([
+			[
+				[...heads, 'Price'],
+				['R10', email, pro, { error: '#DIV/0!' }],
+			],
+		]),
+		0,
+		'Row 2: Price is #DIV/0!, an error of a formula.',
+	],
+	[
+		'Excel file, a switch in place of a plan',
+		toXlsx([[heads, ['R11', 'nobody@example.com', true]]]),
+		0,
+		'Row 2: no user has the email nobody@example.com.',
 	],
 	[
 		'Excel, CSV (Windows), an accent in an id',
@@ -226,7 +375,7 @@ const otherwise: Upload[] = [
 		'a quote that is not closed',
 		csv(row('R2', email, `"${pro}`), row('R3')),
 		0,
-		'Row 2: the cell below planId has a line break, or a quote (") that is not closed.',
+		'Row 2: planId has a line break, or a quote (") that is not closed.',
 	],
 	[
 		'a comma in a cell without quotes',
@@ -255,12 +404,28 @@ const lost = 'is a number that has lost digits. Format the column as text,';
 export const wrongRows: Array<[Cells, string]> = [
 	...['0012', '1.2E+15', '1E5', '12345678901234', '3/4', '12:30', '5%', '1,5', '1-2'].map(changed),
 	...['1-Mar', 'SEPT2', 'Mrz 26', '01-févr', '12-gen', '3. Mai 2026', 'MAR-2026'].map(changed),
-	...['3月1日', '+49', "'0012", '=A1'].map(changed),
+	...['3月1日', '2026년', '+49', "'0012", '=A1'].map(changed),
+	// As Excel shows months in France, Spain, Brazil, Norway, Finland, Czechia, Hungary and Poland …
+	...['FÉVR-26', 'févr.-26', 'JUIL-26', 'ene-26', 'out/26', 'des. 26', '1. des', 'joulu 26'].map(
+		changed,
+	),
+	...['tammi-26', 'led 26', 'úno-26', '1. ledna 2026', 'márc-26', 'sty 26', 'paź-26'].map(changed),
+	// … and in Russia, Ukraine, Greece, Turkey, the Netherlands, Denmark, Sweden and Bulgaria.
+	...['янв-26', 'мар.26', 'МАР-26', 'фев 26', 'лис 26', 'Οκτ-26', 'Kas 26', 'Şub.26'].map(changed),
+	...['mrt-26', '1. maj', '12 okt', 'юни 26'].map(changed),
 	[{ id: '="k52z-1"' }, 'id is ="k52z-1", a formula. Enter only what is between the quotes.'],
 	[{ id: '#N/A' }, 'id is #N/A, an error of a formula. Enter the value.'],
 	[{ planId: '#NV' }, 'planId is #NV, an error of a formula.'],
 	[{ email: '#BEZUG!' }, 'email is #BEZUG!, an error of a formula.'],
 	[{ aiTokenId: 'Err:502' }, 'aiTokenId is Err:502, an error of a formula.'],
+	[{ planId: '#值!' }, 'planId is #值!, an error of a formula.'],
+	[{ planId: '#ЗНАЧ!' }, 'planId is #ЗНАЧ!, an error of a formula.'],
+	[{ planId: '#N/D' }, 'planId is #N/D, an error of a formula.'],
+	[{ id: '#YOK' }, 'id is #YOK, an error of a formula.'],
+	[{ aiTokenId: 'Fehler:502' }, 'aiTokenId is Fehler:502, an error of a formula.'],
+	[{ aiTokenId: 'Erreur :502' }, 'aiTokenId is Erreur :502, an error of a formula.'],
+	[{ aiTokenId: '错误:502' }, 'aiTokenId is 错误:502, an error of a formula.'],
+	[{ Notes: '#NAME?' }, 'Notes is #NAME?, an error of a formula.'],
 	[{ id: '###' }, 'id is ###, an error of a formula.'],
 	[{ planId: '1234567890123456' }, `planId ${lost}`],
 	[{ aiTokenId: '1,23457E+15' }, `aiTokenId ${lost}`],
@@ -281,10 +446,7 @@ export const wrongRows: Array<[Cells, string]> = [
 		{ id: 'GrÃ¼n' },
 		'id has letters that were read wrongly, such as accents: GrÃ¼n. Save the file as CSV UTF-8.',
 	],
-	[
-		{ Notes: 'a\nb' },
-		'the cell below Notes has a line break, or a quote (") that is not closed. Delete it.',
-	],
+	[{ Notes: 'a\nb' }, 'Notes has a line break, or a quote (") that is not closed. Delete it.'],
 	[{ id: 'Total', email: '' }, 'there is no email. Enter one, or delete the row.'],
 	[{ id: '' }, 'there is no id. Enter one, or delete the row.'],
 	[{ id: 'x'.repeat(301) }, 'id is longer than 300 characters.'],

@@ -1,5 +1,6 @@
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
-import { fillIn, http } from './examples.mts';
+import { fillIn } from './examples.mts';
+import type { INode } from 'n8n-workflow';
 import { addExamples, joinInstance, outputOf, success } from './instance.mts';
 import type { Examples, SharedInstance } from './instance.mts';
 import { toCsv, uploads, wrongRows } from './uploads.mts';
@@ -62,11 +63,6 @@ test('each wrong row is refused with its own sentence, and nothing of its file i
 	expect(page).toContain(`… and ${wrongRows.length - 1 - 20} more.`);
 });
 
-test('the template can be uploaded as it is', async () => {
-	const template = await http.get<string>(`${instance.url}/webhook/upgrades-template`);
-	expect((await form.choose(template.data)).asked).toContain('Bill these 2 rows?');
-});
-
 test('the page with the button lists each row, and warns of what may be billed twice', async () => {
 	await form.upload(csv(['P1', emma, pro]));
 	const again = ['P01', emma.toUpperCase(), pro];
@@ -74,15 +70,48 @@ test('the page with the button lists each row, and warns of what may be billed t
 	const { asked } = await form.choose(file);
 	for (const text of [
 		'Bill these 3 rows?',
-		`3 ${emma.toUpperCase()} id P01 ${pro} The same user and plan was billed on `,
-		' under the id P1. Row 2 has the same user and plan.',
+		`3 ${emma.toUpperCase()} id P01 ${pro} Row 2 has the same user and plan. The same user and plan was billed on `,
+		' under the id P1.',
 		`5 ${noah} id P3 ${pro} `,
 		'Row 4 has the same user and plan.',
 		'Not sent Row 2 (id P1): billed on ',
-		'For another purchase, enter another id.',
+		'if it is another purchase, enter another id.',
 		'Each user is in the list of the service. Plans are not checked.',
 	])
 		expect(asked).toContain(text);
+});
+
+test('a row that was billed as a payment is named, also if it has the id of the payment', async () => {
+	const planId = SANDBOX_PLANS.basic;
+	const payment = { source: 'payment', detail: 'Billed.', aiTokenId: '', sentAgain: 0 };
+	for (const [upgradeId, outcome, text] of [
+		['pay_1', 'upgraded', 'billed on '],
+		['pay_2', 'unknown', 'maybe billed on '],
+		['pay_3', 'applied', 'billed on '],
+	] as const) {
+		const email = `${upgradeId}@example.com`;
+		await instance.insertRow('Upgrade outcomes', { ...payment, upgradeId, outcome, email, planId });
+		instance.sandbox.faults.add({ path: '/users', ...success([{ id: 'user-1', email }]) });
+		for (const id of [upgradeId, `${upgradeId}-again`]) {
+			const { asked } = await form.choose(csv([id, email, planId]));
+			expect(asked).toMatch(
+				RegExp(
+					`The same user and plan was ${text}20[\\d-]+ under the payment's id ${upgradeId}\\.`,
+				),
+			);
+		}
+		instance.sandbox.faults.clear();
+	}
+});
+
+test('of several earlier upgrades, the newest is named', async () => {
+	const { faults } = instance.sandbox;
+	faults.add({ path: '/plan/upgrade', response: { status: 400 } });
+	await form.upload(csv(['S1', olivia, SANDBOX_PLANS.basic]));
+	faults.clear();
+	for (const id of ['S2', 'S1']) await form.upload(csv([id, olivia, SANDBOX_PLANS.basic]));
+	const { asked } = await form.choose(csv(['S3', olivia, SANDBOX_PLANS.basic]));
+	expect(asked).toMatch(/billed on [\d-]+ under the id S1\. /);
 });
 
 test('nobody is refused for a list of users that shows no emails, or fails', async () => {
@@ -148,12 +177,16 @@ test('the last page names what was billed before, and open rows stay open', asyn
 	const { page } = await form.upload(csv(['1001', noah, pro], ['1004', emma, pro]));
 	expect(page).toMatch(
 		RegExp(
-			`Row 2: the id 1001 is upgraded for ${emma}, ${pro} since [\\d-]+: correct the row, or,`,
+			`Row 2: the id 1001 is upgraded for ${emma}, ${pro} since [\\d-]+: correct it, or if it is another`,
 		),
 	);
-	expect(page).toMatch(/Row 3: the id 1004 is held for .*: decide in Settle open upgrades\./);
+	expect(page).toMatch(
+		/Row 3: the id 1004 is held for .*: correct it, or decide in Settle open upgrades\./,
+	);
 	const { page: none } = await form.upload(csv(['1001', emma, pro]));
-	expect(none).toMatch(/Nothing was sent: no row is new Row 2 \(id 1001\): billed on [\d-]+\./);
+	expect(none).toMatch(
+		/Nothing was sent: no row is new Row 2 \(id 1001\): billed on [\d-]+: if it/,
+	);
 });
 
 test('two people with the same file at the same time bill each row once', async () => {
@@ -190,6 +223,69 @@ test('a page that nobody answers bills nothing when its time is over', async () 
 	await api.updateWorkflow(exampleId(file), { nodes });
 	await api.activateWorkflow(exampleId(file));
 });
+
+/** Runs a test with a change of the example's nodes, and takes it back. */
+async function withNodes(edit: (node: INode) => INode, run: () => Promise<void>): Promise<void> {
+	const { api, exampleId } = instance;
+	const id = exampleId('upgrades-from-file');
+	const { nodes } = await api.readWorkflow(id);
+	const publish = async (changed: INode[]) => {
+		await api.updateWorkflow(id, { nodes: changed });
+		await api.activateWorkflow(id);
+	};
+	await publish(nodes.map(edit));
+	await run().finally(async () => await publish(nodes));
+}
+
+test('if the table refuses the outcomes, the person still reads what was billed', async () => {
+	const dataTableId = { __rl: true, mode: 'id', value: 'deleted' } as const;
+	const isSaved = ({ name }: INode) => ['Not upgraded yet', 'Save outcome'].includes(name);
+	const without = (node: INode) =>
+		isSaved(node) ? { ...node, parameters: { ...node.parameters, dataTableId } } : node;
+	await withNodes(without, async () => {
+		const { page, execution } = await form.upload(csv(['T1', emma, pro]));
+		expect(page).toContain('1 newly billed, 0 billed before');
+		expect(execution.status).toBe('error');
+		expect(execution.data.resultData.lastNodeExecuted).toBe('Not upgraded yet');
+	});
+});
+
+test('a row that the service confirmed counts as billed, also if the node could not show it', async () => {
+	const error = {
+		id: 'write.notShown',
+		outcome: 'applied',
+		message: 'The service did what was asked for, but the node could not show its response',
+		description: 'Do not send it again.',
+	};
+	const jsCode = `return ${JSON.stringify([{ json: { error } }])};`;
+	const notShown = (node: INode) =>
+		node.name === 'Upgrade plan'
+			? { ...node, type: 'n8n-nodes-base.code', typeVersion: 2, parameters: { jsCode } }
+			: node;
+	await withNodes(notShown, async () => {
+		const { page, execution } = await form.upload(csv(['A1', emma, pro]));
+		expect(page).toContain('1 newly billed, 0 billed before');
+		expect(page).toContain(`1 × upgraded (id A1). Billed. ${error.message}. Do not send it again.`);
+		expect(page).not.toContain('upload the file again');
+		expect(execution.status).toBe('success');
+	});
+	const saved = await instance.readTable('Upgrade outcomes');
+	expect(saved.find(({ upgradeId }) => upgradeId === 'A1')!.outcome).toBe('upgraded');
+});
+
+test.each(['Read the cells', 'Check the rows', 'Compare the rows', 'List the rows to bill'])(
+	'if "%s" fails, the execution fails, and nothing is billed',
+	async (name) => {
+		const before = allBilled();
+		const jsCode = "throw new Error('a fault of the example')";
+		const broken = (node: INode) =>
+			node.name === name ? { ...node, parameters: { ...node.parameters, jsCode } } : node;
+		await withNodes(broken, async () => {
+			await expect(form.choose(csv(['C1', emma, pro]))).rejects.toThrow('The form ended: error');
+		});
+		expect(allBilled()).toBe(before);
+	},
+);
 
 test('a character that PostgreSQL refuses is replaced before a row is saved', async () => {
 	const { faults } = instance.sandbox;
