@@ -20,7 +20,7 @@ export function useUpgrades(): void {
 	jest.setTimeout(300_000);
 	beforeAll(async () => {
 		// n8n 1 otherwise gives expressions no items of a Code node.
-		const own = await startInstance({ N8N_RUNNERS_ENABLED: 'true' });
+		const own = await startInstance({ N8N_RUNNERS_ENABLED: 'true' }, 100);
 		instance = { ...own, ...(await addExamples(own)) };
 		await activate(payments);
 	}, startMilliseconds);
@@ -74,7 +74,12 @@ export async function submitForm(file: string, value: string) {
 
 export async function waitingPage(url: string) {
 	const id = /form-waiting\/(\d+)/.exec(url)![1]!;
-	while ((await instance.api.readExecution(id)).status !== 'waiting') await sleep(100);
+	for (;;) {
+		const { status, data } = await instance.api.readExecution(id);
+		if (status === 'waiting') break;
+		if (status === 'error') throw new Error(`The form ended: ${data.resultData.error?.message}`);
+		await sleep(100);
+	}
 	return { id, page: (await http.get<string>(url, { auth: formAuth })).data };
 }
 
