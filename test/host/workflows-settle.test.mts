@@ -165,6 +165,33 @@ it('does what a person decides, once, and leaves the rest open', async () => {
 	for (const id of ids) await instance.deleteRows('Upgrade outcomes', 'upgradeId', id);
 });
 
+it('takes an upgrade whose response the node could not show for billed', async () => {
+	const { api, exampleId } = instance;
+	const { nodes } = await api.readWorkflow(exampleId(file));
+	const error = { id: 'write.notShown', message: 'Not shown', outcome: 'applied' };
+	const jsCode = `return { json: { error: ${JSON.stringify(error)} } };`;
+	const parameters = { mode: 'runOnceForEachItem', jsCode };
+	const code = { type: 'n8n-nodes-base.code', typeVersion: 2, parameters };
+	await change(file, (node) => (node.name === 'Upgrade plan' ? { ...node, ...code } : node));
+	await addRow({ upgradeId: 'applied', email: newEmail() });
+	const { page, status } = await (await open('Eva')).decide({ applied: again });
+	expect(page).toMatch(/file applied, .*: upgraded\. Eva sent it again with a new key\. Billed\./);
+	expect([status, await outcomes(['applied'])]).toEqual(['success', ['upgraded 1']]);
+	await api.updateWorkflow(exampleId(file), { nodes });
+	await activate(file);
+	await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'applied');
+});
+
+it('tells two people with one name apart', async () => {
+	await addRow({ upgradeId: 'two', email: newEmail() });
+	const both = [await open('Eva'), await open('Eva')];
+	const pages = [];
+	for (const { decide } of both) pages.push((await decide({ two: 'Drop it' })).page);
+	expect(pages[0]).toContain(': dropped. Eva dropped it.');
+	expect(pages[1]).toContain(`: dropped. ${late} Eva dropped it.`);
+	await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'two');
+});
+
 it('shows the last confirmed upgrade of the same email, as the node compares emails', async () => {
 	const email = newEmail();
 	await addRow({ upgradeId: 'open_a', email: `\u200b${email.toUpperCase()} ` });
