@@ -106,9 +106,13 @@ describe.each(syncs)('%s', (which) => {
 		const [summary, ...causes] = reportOf(await sync(which)).split('\n');
 		faults.clear();
 		expect(summary).toBe(
-			'Need attention: 7 (users, resumes or rows). What could be read is saved, and the next night tries again.',
+			'Need attention: 8 (users, resumes or rows). What could be read is saved, and the next night tries again.',
 		);
-		expect(causes).toContainEqual(expect.stringMatching(/^1 × The score .*\(IDs: resume-021\)/));
+		for (const cause of [
+			/^1 × The score .*\(IDs: resume-021\)/,
+			/^1 × Not deleted: a resume without an ID\. Enter your field for it in (Sum up|Outcome) .*\(IDs: no ID\)/,
+		])
+			expect(causes).toContainEqual(expect.stringMatching(cause));
 		const grouped = causes.find((cause) => cause.startsWith('3 × The service has nothing at this'));
 		expect(grouped).toContain("Check the ID, and the credential's 'Base URL'");
 		for (const id of ['user-002', 'resume-010', 'resume-020']) expect(grouped).toContain(id);
@@ -202,6 +206,69 @@ describe.each(syncs)('%s', (which) => {
 		expect(reportOf(await sync(which))).toBe('');
 		expect(await titles()).toContain(`CV\ufffd ${which}`);
 		setTitle(String(title));
+		await expectRepair(which);
+	});
+
+	it('saves IDs that PostgreSQL refuses with another character, and every other row', async () => {
+		const listed = "SELECT id, title FROM resumes WHERE user_id = 'user-003'";
+		const [first, ...others] = instance.query(listed);
+		const odd = { ...first, id: `${String(first!.id)}\0` };
+		instance.sandbox.faults.add({
+			path: '/user/user-003/resumes',
+			...success([odd, ...others]),
+		});
+		changeAll(` odd in ${which}`);
+		const report = reportOf(await sync(which));
+		const saved = await rows();
+		expect(JSON.stringify(saved)).not.toContain('\\u0000');
+		const id = `${String(first!.id)}\ufffd`;
+		if (report === '') expect(saved.map(({ resumeId }) => resumeId)).toContain(id);
+		else expect(report).toContain(`(IDs: ${id})`);
+		for (const other of others)
+			expect(saved.map(({ resumeId }) => resumeId)).toContain(String(other.id));
+		instance.sandbox.faults.clear();
+		await expectRepair(which);
+	});
+
+	it('says which field to enter if the IDs in a list have another name', async () => {
+		const isNightly = which === 'nightly-sync';
+		const idName = 'resume_id';
+		const files = isNightly ? [which] : [which, 'large-sync-batch'];
+		const before = await Promise.all(
+			files.map(async (file) => await instance.api.readWorkflow(exampleId(file))),
+		);
+		const edit = (text: string) =>
+			text
+				.replaceAll("$('Their resumes').item.json.id", `$('Their resumes').item.json.${idName}`)
+				.replace(
+					'"resumeId":{"__rl":true,"mode":"id","value":"={{ $json.id }}"}',
+					() => `"resumeId":{"__rl":true,"mode":"id","value":"={{ $json.${idName} }}"}`,
+				);
+		const use = async (change: (text: string) => string) => {
+			for (const [index, file] of files.entries()) {
+				const nodes = JSON.parse(change(JSON.stringify(before[index]!.nodes)));
+				await instance.api.updateWorkflow(exampleId(file), { nodes });
+			}
+		};
+		const all = await resumeIds();
+		for (const { id: user } of instance.query('SELECT id FROM users')) {
+			const sql = `SELECT id AS ${idName} FROM resumes WHERE user_id = ?`;
+			const list = instance.query(sql, String(user)).filter((one) => one[idName] !== all[0]);
+			instance.sandbox.faults.add({ path: `/user/${user}/resumes`, ...success(list) });
+		}
+		await use(edit);
+		const node = isNightly ? 'Sum up the night' : 'Outcome of Sync one batch of resumes';
+		expect(reportOf(await sync(which))).toContain(`Enter your field for it in ${node}.`);
+		expect(await resumeIds()).toEqual(all);
+		await use((text) =>
+			edit(text)
+				.replace("idField = 'id'", `idField = '${idName}'`)
+				.replace('id: $json.id ??', `id: $json.${idName} ?? $json.id ??`),
+		);
+		expect(reportOf(await sync(which))).toBe('');
+		expect(await resumeIds()).toEqual(all.slice(1));
+		await use((text) => text);
+		instance.sandbox.faults.clear();
 		await expectRepair(which);
 	});
 
