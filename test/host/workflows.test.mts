@@ -149,6 +149,18 @@ example('section-saved-score', 'writes one row, though the event is delivered tw
 	expect(rows).toMatchObject([{ userId: 'user-001', verdict: expect.any(String) }]);
 });
 
+example('section-saved-score', 'says where to enter the field of the score', async () => {
+	const { readTable, sandbox } = instance;
+	const before = await readTable('Latest scores');
+	sandbox.faults.add({ path: '/resume/*', ...success({ points: 50 }) });
+	const { data } = await run('section-saved-score', 'Section saved');
+	expect(data.resultData.error!.message).toMatch(
+		/^The score is no number\. Enter your field for it in Judge the score/,
+	);
+	expect(data.resultData.lastNodeExecuted).toBe('Judge the score');
+	expect(await readTable('Latest scores')).toEqual(before);
+});
+
 example('tell-of-failures', 'sends an email that says what failed, with a link', async () => {
 	const { api, exampleId, url } = instance;
 	await setMail('tell-of-failures');
@@ -248,12 +260,15 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	// n8n deletes a successful execution some time after its response.
 	while ((await api.listExecutions(exampleId('onboarding'))).length > 6) await sleep(100);
 	const failed = await api.waitForExecutions(exampleId('onboarding'), 6);
-	const reports = failed.map(({ data }) => data.resultData.error!.message).slice(0, 3);
+	const reports = failed.map(({ data }) => data.resultData.error!.message);
 	const of = 'Onboarding of';
 	expect(reports).toEqual([
 		expect.stringMatching(`^${of} ${user.email} failed at Create resume. Outcome unknown: `),
 		expect.stringMatching(`^${of} nobody@example.com failed at The user. No user .* Check the `),
 		expect.stringMatching(`^${of} nobody failed at The user. The caller sent no email address`),
+		expect.stringMatching(`^${of} oliver failed at The user. The caller sent no email address`),
+		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. The resume has no field `),
+		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. The service has nothing`),
 	]);
 });
 
@@ -273,6 +288,39 @@ example('onboarding', 'creates one resume, however many calls come at once', asy
 	expect(instance.query('SELECT 1 FROM resumes WHERE user_id = ?', user.id)).toHaveLength(1);
 });
 
+example('onboarding', 'names the step that failed, also when it is run by hand', async () => {
+	const { api, exampleId, sandbox } = instance;
+	const { settings, nodes } = await api.readWorkflow(exampleId('onboarding'));
+	await api.updateWorkflow(exampleId('onboarding'), {
+		settings: { ...settings, saveManualExecutions: true },
+	});
+	const message = async () => {
+		const { data, status } = await run('onboarding', 'User to onboard');
+		return [status, data.resultData.error?.message];
+	};
+	const of = 'Onboarding of oliver.horvat@example.com failed at';
+	sandbox.faults.add({ path: '/user/user-012/resumes', response: { status: 404 } });
+	const expected = `^${of} Their resumes\\. The service has nothing at this address .*Check the ID`;
+	expect(await message()).toEqual(['error', expect.stringMatching(expected)]);
+	sandbox.faults.clear();
+	// An error of n8n itself is only a text.
+	await change('onboarding', (node) =>
+		node.name === 'Get token'
+			? {
+					...node,
+					type: 'n8n-nodes-base.code',
+					typeVersion: 2,
+					parameters: { jsCode: "throw new Error('The node failed')" },
+				}
+			: node,
+	);
+	expect(await message()).toEqual([
+		'error',
+		expect.stringMatching(`^${of} Get token\\. The node failed( \\[line 1\\])?$`),
+	]);
+	await api.updateWorkflow(exampleId('onboarding'), { settings, nodes });
+});
+
 example('export-pdfs', 'writes a file for each resume that can be downloaded', async () => {
 	for (const path of ['/resume/resume-007/download', '/user/user-002/resumes'])
 		instance.sandbox.faults.add({ path, response: { status: 404 } });
@@ -283,7 +331,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const execution = await run('export-pdfs', 'Start');
 	expect(execution.status).toBe('error');
 	expect(execution.data.resultData.error!.message).toMatch(
-		/^Not exported: 2\. Remove the cause, and run it again\.\n2 × The service has nothing at .*Check the ID.*\(IDs: user-002, resume-007\)$/,
+		/^Not exported: 2\. Remove the cause, and run it again\.\n2 × The service has nothing at .*Check the ID.*\(IDs: resume-007, user-002\)$/,
 	);
 	const sql = "SELECT id FROM resumes WHERE user_id NOT IN ('user-002', 'user-003') ORDER BY id";
 	const ids = instance.query(sql).map(({ id }) => String(id));
@@ -292,7 +340,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	expect(await files()).toEqual(exported);
 	expect(await readFile(join(instance.filesFolder, exported.at(-1)!), 'latin1')).toMatch(/^%PDF-/);
 	const failed = jsonOf(execution, 'Not exported').map(({ id }) => id);
-	expect(failed).toEqual(['user-002', 'resume-007']);
+	expect(failed).toEqual(['resume-007', 'user-002']);
 	instance.sandbox.faults.clear();
 	expect((await run('export-pdfs', 'Start')).status).toBe('success');
 	expect(await files()).toHaveLength(instance.query('SELECT 1 FROM resumes').length + 1);
