@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { INode } from 'n8n-workflow';
 import type { WorkflowDefinition } from '../../host/rest.mts';
 import { picturedFile, versionsNow } from '../support/gallery.mts';
 import { projectRoot } from '../../host/paths.mts';
@@ -15,6 +16,13 @@ const files = readdirSync(folder).map((name) => basename(name, '.json'));
 const mostNodes = (file: string) =>
 	['upgrades-from-file', 'settle-open-upgrades'].includes(file) ? 18 : 12;
 const mostLines = 60;
+const mostColumns = 120;
+
+/** n8n opens a canvas at a zoom at which all of it is seen: measured in a window with room for 934 by 768 pixels. */
+const room = { width: 934, height: 768 };
+/** Pixels of a subtitle at zoom 1, which is the smallest text of a node, and the fewest that can be read. */
+const [subtitle, readable] = [13, 10];
+const isWide = (type: string) => /agent$|mcpTrigger$/i.test(type);
 
 /** A name is said aloud: what the node does, to what. */
 const verb =
@@ -52,6 +60,8 @@ test.each(files)('%s is a chain that a person can say aloud', (file) => {
 		const lines = String(parameters.jsCode).trim().split('\n');
 		if (lines.length > mostLines)
 			found.push(`${name}: ${lines.length} lines, at most ${mostLines}`);
+		if (lines.some((line) => line.length > mostColumns))
+			found.push(`${name}: a line of more than ${mostColumns} characters`);
 		if (lines.length > 5 && !lines.some((line) => /^\s*\/[/*]/.test(line)))
 			found.push(`${name}: no comment says what its steps do`);
 		if (!verb.test(`${name} `)) found.push(`${name}: the name does not begin with a verb`);
@@ -59,10 +69,22 @@ test.each(files)('%s is a chain that a person can say aloud', (file) => {
 			if (isCode(earlier)) found.push(`${earlier} and ${name}: two Code nodes in a row`);
 	}
 
+	/** The right or the lower edge of a node. A node is 96 wide, and 96 high, with its name and subtitle 146. */
+	const edge = ({ type, position, parameters: { width, height } }: INode, axis: 0 | 1) =>
+		position[axis] + Number((axis ? height : width) ?? (axis ? 146 : isWide(type) ? 224 : 96));
+	const extent = (axis: 0 | 1) =>
+		Math.max(...nodes.map((node) => edge(node, axis))) -
+		Math.min(...nodes.map(({ position }) => position[axis]));
+	const zoom = Math.min(room.width / extent(0), room.height / extent(1), 1);
+	if (zoom * subtitle < readable)
+		found.push(`${extent(0)} × ${extent(1)}: texts of ${(zoom * subtitle).toFixed(1)} pixels`);
+
 	for (const { name, parameters, onError } of onCanvas) {
 		const read = JSON.stringify(parameters).matchAll(
 			/\$(?:node\[|items\(|\()\\?['"](.+?)\\?['"][\])]/g,
 		);
+		if (/\$\((?!\\?['"])/.test(JSON.stringify(parameters)))
+			found.push(`${name}: reads a node whose name is not written there`);
 		for (const other of new Set(Array.from(read, ([, other]) => other!)))
 			if (!leads(other, name)) found.push(`${name} reads ${other}, from which no wire leads to it`);
 		const outputs = connections[name]?.main ?? [];
