@@ -15,6 +15,13 @@ import { resources } from './operations';
 import type { Operation } from './operations/operation';
 import { runItems, runSingleItem } from './run/entry';
 
+/*
+ * The node is declarative, as n8n recommends for an HTTP API: its description declares each request, in `requestDefaults` and in the
+ * `routing` of the operations, for everybody who reads or generates from it. But n8n's own routing would start all items at once,
+ * send a request again after a 401, and take each HTTP 200 for a success. So the two functions below send the requests. n8n calls
+ * them instead of its routing, in declarative nodes only.
+ */
+
 /**
  * n8n's first way in: a function for each operation, by the values of resource and operation. n8n calls it with all items of a run
  * (getCustomOperation in n8n-core's workflow-execute.ts).
@@ -35,8 +42,8 @@ const customOperations: INodeType['customOperations'] = Object.fromEntries(
 
 /**
  * n8n's second way in, for one item: its routing calls this function where it does not call `customOperations`, for tools of AI
- * Agent 2 and in its step executor. It runs the saved operation. No expression and no model can choose another, because n8n keeps
- * only the fields of the saved one.
+ * Agent 2 and in its step executor. It runs the saved operation: an evaluated one could be another, whose fields n8n has
+ * removed.
  */
 async function pagination(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const { resource, operation } = this.getNode().parameters;
@@ -127,11 +134,7 @@ export class ResumeManagement implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'resumeManagementApi', required: true }],
-		/*
-		 * The node is declarative: the description declares each request, with `requestDefaults` and the `routing` of the operations.
-		 * But n8n's own routing does not send them: it would start all items at once, send a request again after a 401, and take
-		 * each HTTP 200 for a success. So n8n is given `customOperations` and `pagination`, which it calls for declarative nodes only.
-		 */
+		// Makes the node declarative: see the top of this file.
 		requestDefaults: { baseURL: '={{ $credentials.baseUrl }}' },
 		requestOperations: { pagination },
 		properties,

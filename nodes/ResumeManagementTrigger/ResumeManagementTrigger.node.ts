@@ -25,8 +25,8 @@ export class ResumeManagementTrigger implements INodeType {
 			dark: 'file:../../icons/resumeManagement.dark.svg',
 		},
 		group: ['trigger'],
-		// An event takes less time and memory than with version 1, for which n8n creates an isolate of V8 at each request, to
-		// evaluate `options.binaryData` (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts).
+		// Not 1: for that version alone, n8n evaluates the expression `options.binaryData` at each request, which takes an isolate of
+		// V8 (`parseRequestBody` in n8n/src/webhooks/webhook-helpers.ts).
 		version: 1.1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
 		// n8n's editor lists the two nodes as one, with this text (`generateMergedNodesAndActions` of n8n 2.41).

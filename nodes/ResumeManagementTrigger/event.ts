@@ -15,7 +15,7 @@ export const SECTION_SAVED = 'Resume Section Saved';
 
 /** The trigger's output. It holds no secret of the credential. */
 export interface EventItem extends IDataObject {
-	/** '' in an array for an event without a name. */
+	/** '' if the event has no name, but may be another than the one of the specification. */
 	event: string;
 	/**
 	 * ID from the payload, or from the header of Standard Webhooks, or the SHA-256 of the body in hex. The last two are of the
@@ -50,7 +50,7 @@ export function readEvents(
 
 /** Reads a payload as one event. If it has no name, it is the one event that the specification names. */
 function readSingleEvent(data: GenericValue, settings: Settings, delivery: Delivery): EventItem {
-	const isOther = settings.eventNamePath === '' && namesOthers(data);
+	const isOther = settings.eventNamePath === '' && mayBeOtherEvent(data);
 	return {
 		event: findEventName(data, settings) || (isOther ? '' : SECTION_SAVED),
 		...(idInPayload(data, settings) ?? idOfDelivery(settings, delivery)),
@@ -74,8 +74,8 @@ function readArray(elements: GenericValue[], settings: Settings, delivery: Deliv
 	});
 }
 
-/** Checks whether a payload names other events: in a list, or by something else than text. */
-function namesOthers(payload: unknown): boolean {
+/** Checks whether a payload without a text as its name has the names of events in a list, or another value as its name. */
+function mayBeOtherEvent(payload: unknown): boolean {
 	const lists = isObject(payload) ? Object.values(payload).filter(Array.isArray) : [];
 	const names = [payload, ...lists.flat()].flatMap((one) => valuesNamed(one, SURE_EVENT_NAMES));
 	return names.some((name) => name !== null);

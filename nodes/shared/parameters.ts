@@ -47,8 +47,8 @@ export class ParameterReader {
 		private readonly isTool = false,
 	) {}
 
-	/** Checks whether the user has added this group of fields, which has no default of its own. */
-	has(name: string): boolean {
+	/** Checks whether the user has added this group of fields: n8n stores nothing for one that is not added. */
+	isAdded(name: string): boolean {
 		return this.read(name) !== null;
 	}
 
@@ -70,7 +70,7 @@ export class ParameterReader {
 	/** Reads one or more of the choices of a field. */
 	choices(name: string): string[] {
 		const values = [this.read(name)].flat();
-		if (values.length === 0) this.value(name).reject('parameter.empty');
+		if (values.length === 0) this.toValue(name, undefined).reject('parameter.empty');
 		return values.map((value) => this.toValue(name, value).choice(this.choicesOf(name)));
 	}
 
@@ -188,9 +188,8 @@ export class ParameterReader {
 			return this.readParameter(name, byDefault);
 		} catch (error) {
 			// n8n's expression engine can't return a function, for example.
-			throw isErrorOfN8n(error)
-				? error
-				: this.toValue(name, undefined).reject('parameter.notEvaluated');
+			if (isErrorOfN8n(error)) throw error;
+			return this.toValue(name, undefined).reject('parameter.notEvaluated');
 		}
 	}
 
@@ -223,13 +222,15 @@ export class ParameterReader {
 /** Start of an expression in a text that n8n did not evaluate. */
 const EXPRESSION = '{{';
 
-/** Words that models and expressions write instead of a value that they do not have, without quotes, brackets and dots. */
-const NO_VALUE =
-	/^((null|none|nil|undefined|n\/?a|nan|unknown|not provided|object Object|-)\s*)*$/i;
+/** Words that models and expressions write instead of a value that they do not have. */
+const NO_VALUE = /^(null|none|nil|undefined|n\/?a|nan|unknown|not provided|object Object|-)$/i;
 
+/** Checks whether a text has only such a word, once or again, or only brackets and quotes. */
 function isNoValue(text: string): boolean {
-	const isBlank = trimInvisible(text) === '';
-	return !isBlank && NO_VALUE.test(trimInvisible(text.replace(/["'`<>()[\]{}.]/g, '')));
+	if (trimInvisible(text) === '') return false;
+	const bare = trimInvisible(text.replace(/["'`<>()[\]{}.]/g, ''));
+	const words = bare.split(/\s+/);
+	return bare === '' || NO_VALUE.test(bare) || words.every((word) => NO_VALUE.test(word));
 }
 
 /** Characters of a text that an error shows. */
@@ -380,10 +381,10 @@ class ParameterValue {
 
 	private toText(value: unknown): string {
 		if (value === undefined || value === null) return '';
-		const isRounded = Number.isFinite(value);
-		return (
-			exactString(value) ?? this.reject(isRounded ? 'parameter.digitsLost' : 'parameter.notText')
-		);
+		const text = exactString(value);
+		if (text !== undefined) return text;
+		// A finite number that is not exact was rounded.
+		return this.reject(Number.isFinite(value) ? 'parameter.digitsLost' : 'parameter.notText');
 	}
 
 	private parse(json: string): unknown {

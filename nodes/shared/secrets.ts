@@ -19,7 +19,8 @@ export function spellingsOf(secrets: unknown[]): SecretSpellings {
 		.flatMap((secret) => [
 			secret,
 			JSON.stringify(secret).slice(1, -1),
-			encodeURIComponent(secret),
+			// Through bytes, because half of a surrogate pair can't be percent-encoded.
+			encodeURIComponent(Buffer.from(secret).toString()),
 			startOfBase64(secret),
 		]);
 	// The longest first: a secret may begin with another.

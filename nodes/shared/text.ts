@@ -40,19 +40,25 @@ export function normalizeEmail(email: string): string {
 
 /** What people's tools put around an address or into it. */
 const NO_PART_OF_AN_EMAIL = [
+	// mailto:a@b.example
 	/^mailto(:|%3a)/gi,
-	// Such as the heading of a column.
+	// Email: a@b.example
 	/^[\p{L} ]+[=:]/gu,
+	// Ann <a@b.example>, "a@b.example", a@b.example;
 	/[<>()[\]{}|"“”„«»,;:\\]/g,
-	// Escapes of a URL, or of JSON.
+	// %20a@b.example, u003ca@b.exampleu003e
 	/%[\da-f]{2}|^u003[ce]/gi,
-	// A text of a spreadsheet begins with an apostrophe, an item of a list with a bullet.
+	// 'a@b.example as a spreadsheet's text, • a@b.example
 	/^[^\p{L}\p{N}_+]+/gu,
+	// a@b..example, a.@b.example, a@b.example.
 	/\.\.+|\.(?=@|$)|(?<=@)\./g,
+	// a@-b.example
 	/(?<=[@.])-|-(?=\.|$)/g,
+	// undefined@undefined
 	/^(undefined|null|nan)(?=@)|(?<=@)(undefined|null|nan)$/gi,
 ];
 
+/** a@b.example! */
 const NO_PART_OF_A_DOMAIN = /[^@\p{L}\p{N}\p{M}.-]/gu;
 
 /** Names what is to be removed from a text with one `@`, so that only the address is left; undefined for an address. */
@@ -76,13 +82,12 @@ export function toSegment(id: string): string | undefined {
  * @returns undefined if it may lead to another path
  */
 export function toPath(text: string): string | undefined {
-	const path = text.replace(/^\//, '');
-	const decoded = decodePercent(path);
-	if (decoded === undefined || /[?#\\]/.test(path)) return undefined;
+	if (/[?#\\]/.test(text)) return undefined;
+	const segments = text.replace(/^\//, '').split('/').map(decodePercent);
 	// Some servers decode an escaped slash before they read the path.
-	if (!decoded.split(/[/\\]/).every(isSegment)) return undefined;
-	const segments = path.split('/').map((segment) => decodeURIComponent(segment));
-	return segments.map((segment) => encodeURIComponent(segment)).join('/');
+	const isBelow = segments.every((segment) => segment?.split(/[/\\]/).every(isSegment));
+	if (!isBelow) return undefined;
+	return segments.map((segment) => encodeURIComponent(segment!)).join('/');
 }
 
 /** Decodes a percent-encoded text; undefined if it is malformed. */

@@ -66,11 +66,13 @@ const STOPPED_WAITING = [408, 499];
  * specification spells it (§2). HTTP 500 is never a refusal, whatever its body (§7.1).
  */
 function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
-	// The rest of a truncated body, or of JSON that breaks off, may hold the status "success".
-	const isBroken = isTruncated || (typeof body === 'string' && /^\s*[{[]/.test(body));
-	if (isBroken || statusOf(body) === 'success') return false;
+	// The rest of a truncated body may hold the status "success", and so may the rest of JSON that breaks off.
+	if (isTruncated) return false;
+	if (typeof body === 'string' && /^\s*[{[]/.test(body)) return false;
+	if (statusOf(body) === 'success') return false;
 	if (statusCode === 200) return isObject(body) && body.status === 'error';
-	return statusCode >= 400 && statusCode < 500 && !STOPPED_WAITING.includes(statusCode);
+	if (STOPPED_WAITING.includes(statusCode)) return false;
+	return statusCode >= 400 && statusCode < 500;
 }
 
 /** Returns the envelope's status in lower case; '' if there is none. */

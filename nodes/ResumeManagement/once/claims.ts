@@ -48,15 +48,15 @@ export class Claims {
 	/**
 	 * Claims the key, or waits for the execution that has claimed it.
 	 * @param identity everything that tells this request from others, as JSON can express it
-	 * @returns undefined if exactly this request has succeeded before
+	 * @returns `alreadySent` if exactly this request has succeeded before
 	 * @throws Failure if neither is known; nothing was sent then
 	 */
-	async claim(key: string, identity: unknown): Promise<Claim | undefined> {
+	async claim(key: string, identity: unknown): Promise<Claim | 'alreadySent'> {
 		const claimRow = rowName('claim', key);
 		const successRow = rowName('success', key, identity);
 		await this.checkRows();
 		for (;;) {
-			if (await this.isStored(successRow)) return undefined;
+			if (await this.isStored(successRow)) return 'alreadySent';
 			const isClaimed = await this.isStored(claimRow);
 			if (!isClaimed && (await this.take(claimRow))) return { claimRow, successRow };
 			if (!(await this.mayWait()))
@@ -75,7 +75,7 @@ export class Claims {
 			const [inserted] = await Promise.allSettled([this.insert(claimRow, owner)]);
 			if (inserted.status === 'fulfilled') return inserted.value;
 			// The row may be there all the same: of another execution, or of this one, if only the database's answer was lost.
-			const values = await this.countAfterAll(claimRow);
+			const values = await this.countOnceReachable(claimRow);
 			if (values > ROW_AND_OWNER) return false;
 			if (values > 0) {
 				const [asked] = await Promise.allSettled([this.insert(claimRow, owner)]);
@@ -95,7 +95,7 @@ export class Claims {
 	}
 
 	/** Counts the values of a row that may have been stored: waits for the database. @throws Failure if it takes too long */
-	private async countAfterAll(row: string): Promise<number> {
+	private async countOnceReachable(row: string): Promise<number> {
 		for (;;) {
 			const [count] = await Promise.allSettled([this.count(row)]);
 			if (count.status === 'fulfilled') return count.value;

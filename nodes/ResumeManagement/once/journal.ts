@@ -13,8 +13,8 @@ export type Entry =
 	| { outcome: 'applied'; body: JsonBody; output?: RecordOutput; beside?: IDataObject }
 	| { outcome: Outcome; failure: Failure };
 
-/** Of a write that may be carried out from now on, whatever happens, unless something else is proved. */
-export const UNDER_WAY: Entry = {
+/** The entry of a write from its sending until something is proved. */
+export const UNKNOWN_OUTCOME: Entry = {
 	outcome: 'unknown',
 	failure: new Failure('node.unexpected', {}, { isWrite: true }),
 };
@@ -51,16 +51,18 @@ export class Journal {
 		this.stopped ??= { by, reason };
 	}
 
-	/** Ends the stop by this write, which a later attempt sends again. @throws Failure if another write has stopped this one */
-	refuseStopped(id: WriteId): void {
-		if (this.stopped && this.stopped.by !== id) {
-			throw new Failure('write.stopped', { reason: this.stopped.reason });
-		}
-		this.stopped = undefined;
+	/** Ends the stop by this write, because a later attempt sends it again. */
+	endStopBy(id: WriteId): void {
+		if (this.stopped?.by === id) this.stopped = undefined;
 	}
 
-	/** Returns the first item of the run that makes this purchase. Retry On Fail only reads the same item again. */
-	firstItemWith(purchaseId: string, index: number): number {
+	/** @throws Failure if a failed write has stopped all others */
+	refuseStopped(): void {
+		if (this.stopped) throw new Failure('write.stopped', { reason: this.stopped.reason });
+	}
+
+	/** Records that an item makes a purchase. @returns the first item of the run that makes it, which may be this one */
+	recordPurchase(purchaseId: string, index: number): number {
 		const firstItem = this.firstItems.get(purchaseId) ?? index;
 		this.firstItems.set(purchaseId, firstItem);
 		return firstItem;

@@ -89,7 +89,10 @@ async function requestFile(
 	const response = await send(context, { ...request, file: true });
 	const { headers } = response;
 	const redirect = redirectOf(response);
-	if (redirect !== undefined) return await requestLinkedFile(context, request, redirect);
+	if (redirect !== undefined) {
+		discard(response);
+		return await requestLinkedFile(context, request, toAddress(redirect, response.url));
+	}
 	const opened = await open(response);
 	if (opened.kind === 'file') return { content: opened.content, headers, response };
 	// With File Path, an attached text is the JSON that leads to the file.
@@ -101,14 +104,11 @@ async function requestFile(
 	return await requestLinkedFile(context, request, toAddress(located.link), isFromFilePath);
 }
 
-/** Returns the address that a redirect leads to, and ends its response; undefined for any other response. @throws Failure */
-function redirectOf(response: HttpResponse): string | undefined {
-	const { statusCode, headers, url, secrets } = response;
+/** Returns where a redirect leads to; undefined for any other response. n8n's client would follow it, but take UTF-8 for Latin-1. */
+function redirectOf({ statusCode, headers, secrets }: HttpResponse): string | undefined {
 	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
 	if (!isRedirect || !headers.location) return undefined;
-	discard(response);
-	// n8n's client would follow it, but take UTF-8 for Latin-1.
-	return toAddress(hideSecrets(decodeHeader(headers.location), secrets), url);
+	return hideSecrets(decodeHeader(headers.location), secrets);
 }
 
 /** Redirects of a link that are followed. */
@@ -129,8 +129,9 @@ async function requestLinkedFile(
 	for (let redirects = 1; ; redirects++) {
 		const redirect = redirectOf(response);
 		if (redirect === undefined) break;
+		discard(response);
 		if (redirects > MOST_REDIRECTS) throw new Failure('file.badLink');
-		response = await requestLink(context, request, redirect);
+		response = await requestLink(context, request, toAddress(redirect, response.url));
 	}
 	const { statusCode: status, headers, host } = response;
 	if (status !== 200) {
@@ -188,14 +189,16 @@ async function open(response: HttpResponse): Promise<Opened> {
 	const body = await readBody({ ...response, body: started.whole });
 	const parsed = parseBody(response, body);
 	const text = typeof parsed.body === 'string' ? parsed.body : undefined;
-	if (type === PDF) {
-		const content = text && fromBase64(text);
-		const isPdf = content && isFile(content, PDF);
-		return isPdf ? { kind: 'file', content } : { kind: 'notAFile', parsed };
-	}
+	if (type === PDF) return pdfInText(text) ?? { kind: 'notAFile', parsed };
 	const isBlank = text?.trim() === '';
 	if (isBlank || reportsError(parsed.body)) return { kind: 'notAFile', parsed };
 	return { kind: 'text', bytes: body.bytes, parsed };
+}
+
+/** Returns the PDF that a text is in base64; undefined for any other text. */
+function pdfInText(text = ''): Opened | undefined {
+	const content = fromBase64(text);
+	return content && isFile(content, PDF) ? { kind: 'file', content } : undefined;
 }
 
 /** Judges the JSON that has come instead of a file. @throws Failure */
@@ -250,6 +253,7 @@ async function put(
 	try {
 		return await helpers.prepareBinaryData(content, name, type || typeIfUnknown);
 	} catch (error) {
+		// Before `abort`, after which each body looks cancelled.
 		const failure = putFailure(error, file);
 		// n8n may not have read the whole body.
 		response.limit.abort();

@@ -68,6 +68,7 @@ async function* limitEachPause(
 	limit: TimeLimit,
 ): AsyncGenerator<Uint8Array> {
 	for await (const chunk of chunks) {
+		// The limit waits while n8n's store has the chunk.
 		limit.lift();
 		yield chunk;
 		limit.restart();

@@ -13,8 +13,8 @@ export class Pages {
 	/** What the pages say about the end of the list. */
 	end?: ListEnd;
 
-	/** True if the page that was added last is the last one, by what the service sent. */
-	isEnded = false;
+	/** True if the page that was added last has the records of the page before. */
+	isRepeated = false;
 
 	private readonly read: PageRecords;
 
@@ -41,21 +41,17 @@ export class Pages {
 		this.place = { ...this.place, path };
 		this.count++;
 
-		const isRepeated = this.read.isSamePageAgain(records);
-		if (isRepeated && !this.mayRepeatLastPage()) {
+		this.isRepeated = this.read.isSamePageAgain(records);
+		if (this.isRepeated && !this.mayRepeatLastPage()) {
 			throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
 		}
 		// A cursor shows by itself whether it moves on, so that equal records are different records.
 		if (this.mode !== 'cursor') this.read.refuseRepeated(records);
 		this.read.add(records);
-		if (this.count === 1 || (records.length > 0 && !isRepeated)) this.bodies.push(body);
+		if (this.count === 1 || (records.length > 0 && !this.isRepeated)) this.bodies.push(body);
 
 		const read = { records: this.records.length, pages: this.count };
 		this.end = listEndOf(response, read, this.end);
-		// The first page may have its own number of records as the total.
-		const isTotalReached = this.count > 1 && read.records === this.end.total;
-		const hasMore = this.end.more ?? !isTotalReached;
-		this.isEnded = isRepeated || !hasMore;
 		return records.length;
 	}
 

@@ -24,7 +24,7 @@ export interface Pagination {
 /** Reads the option for a list's pages; undefined if the user has not added it. */
 export function paginationOf(parameters: ParameterReader, name: string): Pagination | undefined {
 	const option = `${name}.pagination`;
-	if (!parameters.has(option)) return undefined;
+	if (!parameters.isAdded(option)) return undefined;
 	const mode = parameters.choice<Pagination['mode']>(`${option}.mode`);
 	const sizeName = parameters.optionalText(`${option}.sizeParameterName`);
 	const pagination = {

@@ -92,7 +92,11 @@ async function requestPages(
 		const response = await requestJson(context, { ...request, query });
 		const count = pages.add(response);
 		const hasNext = position.advance(response.body, count);
-		if (!hasNext || pages.isEnded || pages.records.length >= limit) return pages;
+		const { records, isRepeated, end } = pages;
+		// The first page may have its own number of records as the total.
+		const isTotalReached = page > 1 && records.length === end?.total;
+		const isLast = !hasNext || isRepeated || !(end?.more ?? !isTotalReached);
+		if (isLast || records.length >= limit) return pages;
 	}
 	throw new Failure('list.tooManyPages', { pages: maxPages });
 }

@@ -100,6 +100,7 @@ async function readAll(
 			outputs.set(index, await items);
 		});
 	} catch (error) {
+		// Without On Error = Continue, the error of an item, which is n8n's; else one of the whole run, such as its cancellation.
 		if (!run.continues) throw toNodeError(run.node, error);
 		failOthers(outputs, indexes, error);
 	}

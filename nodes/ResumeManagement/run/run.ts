@@ -35,15 +35,16 @@ export interface Run {
 	): unknown;
 }
 
-/**
- * Decides whether a failed item is returned as data, or ends the run: by On Error, except that a tool returns what it can. Of an
- * error that is thrown, version 3 of n8n's AI Agent gives the model only the message, and version 2 nothing.
- * @param wayIn only with all items at once does n8n obey a tool's On Error = Stop
- */
+/** Decides whether a failed item is returned as data, or ends the run. */
 export function returnsFailures(context: Run['context'], wayIn: 'allItems' | 'oneItem'): boolean {
-	const node = context.getNode();
+	// On Error = Continue.
 	if (context.continueOnFail()) return true;
-	return isTool(node) && (wayIn === 'oneItem' || node.onError !== 'stopWorkflow');
+	const node = context.getNode();
+	if (!isTool(node)) return false;
+	// In version 2 of n8n's AI Agent, which runs one item, an error that is thrown tells the model nothing.
+	if (wayIn === 'oneItem') return true;
+	// In version 3, it tells the model its message alone. So it is thrown only if the user has set On Error to Stop.
+	return node.onError !== 'stopWorkflow';
 }
 
 /** Items by the index of the item that they come from. */
@@ -61,9 +62,14 @@ export async function runItem(
 	try {
 		return (await outputOf()).map((item) => ({ ...item, pairedItem: { item: index } }));
 	} catch (error) {
-		if (!run.continues) throw toNodeError(run.node, error, index);
-		return [failedItem(error, index)];
+		return failedOutput(run, index, error);
 	}
+}
+
+/** Returns a failed item. @throws NodeApiError or NodeOperationError if it ends the run */
+export function failedOutput(run: Run, index: number, error: unknown): INodeExecutionData[] {
+	if (!run.continues) throw toNodeError(run.node, error, index);
+	return [failedItem(error, index)];
 }
 
 /**

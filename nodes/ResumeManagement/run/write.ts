@@ -10,12 +10,12 @@ import { type JsonBody, reportsError } from '../http/judge';
 import { requestJson } from '../http/response';
 import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
-import { type Entry, journalOf, refuseUnguarded, UNDER_WAY } from '../once/journal';
+import { type Entry, journalOf, refuseUnguarded, UNKNOWN_OUTCOME } from '../once/journal';
 import type { WriteId } from '../once/writeId';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../responses/record';
 import { parametersOf, prepareWrite, type PreparedWrite } from './prepare';
-import { failOthers, type Outputs, paceOf, type Run, runItem } from './run';
+import { failedOutput, failOthers, type Outputs, paceOf, type Run, runItem } from './run';
 
 /**
  * Writes all items, one after the other. All of them are prepared before the first is sent: under On Error = Stop, an invalid
@@ -41,11 +41,11 @@ export async function writeAll(
 		refuseTooMany(run, operation, indexes);
 		for (const index of indexes) {
 			if (outputs.has(index)) continue;
-			const failed = await runItem(run, index, async () => {
+			try {
 				prepared.set(index, await prepareUnrepeated(run, operation, index));
-				return [];
-			});
-			if (!prepared.has(index)) outputs.set(index, failed);
+			} catch (error) {
+				outputs.set(index, failedOutput(run, index, error));
+			}
 		}
 
 		const pace = paceOf(run);
@@ -57,6 +57,7 @@ export async function writeAll(
 			outputs.set(index, await items);
 		}
 	} catch (error) {
+		// Without On Error = Continue, the error of an item; else one of the whole run, such as Max Upgrades.
 		if (!run.continues) throw withProgress(run, operation, error, indexes);
 		failOthers(outputs, indexes, error);
 	}
@@ -77,7 +78,10 @@ export async function writeSingle(
 	const write = async () => {
 		const entry = journal.recall(id);
 		if (entry) return itemOf(entry);
-		if (!run.continues) journal.refuseStopped(id);
+		if (!run.continues) {
+			journal.endStopBy(id);
+			journal.refuseStopped();
+		}
 		return await writeOnce(run, operation, id, await prepareUnrepeated(run, operation, index));
 	};
 	return await journal.queue.run(async () => {
@@ -104,14 +108,14 @@ async function writeOnce(
 		return previewOf(operation, request);
 	}
 	const journal = journalOf(run.context);
-	journal.record(id, UNDER_WAY);
+	journal.record(id, UNKNOWN_OUTCOME);
 	let entry: Entry;
-	let claim: Claim | undefined;
+	let claim: Claim | 'alreadySent' | 'noKey' = 'noKey';
 	try {
 		if (sendOnceKey) {
 			claim = await claimsOf(run).claim(sendOnceKey, requestIdentity(operation, request));
 		}
-		if (sendOnceKey && !claim) {
+		if (claim === 'alreadySent') {
 			const body = { alreadySent: true, sendOnceKey, outcome: 'applied', ...beside };
 			entry = { outcome: 'applied', body };
 		} else {
@@ -125,7 +129,7 @@ async function writeOnce(
 	}
 	journal.record(id, entry);
 	// A failure to store it is a hint, and leaves the outcome as it is.
-	if (claim) await claimsOf(run).settle(claim, entry.outcome);
+	if (typeof claim === 'object') await claimsOf(run).settle(claim, entry.outcome);
 	return itemOf(entry);
 }
 
@@ -144,9 +148,9 @@ async function prepareUnrepeated(
 	const { purchase, sendOnceKey, request } = prepared;
 	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is one of its own.
 	if (!purchase || sendOnceKey || isTool(run.node)) return prepared;
-	// The Base URL alone: if n8n reads the credential in another way in a retry, `account` may differ.
+	// The Base URL is enough within a run: all items have one credential, or expressions in it.
 	const id = JSON.stringify([request.credential.baseUrl, purchase.id]);
-	const firstItem = journalOf(run.context).firstItemWith(id, index);
+	const firstItem = journalOf(run.context).recordPurchase(id, index);
 	if (firstItem !== index && !purchase.isRepeatAllowed) {
 		throw new Failure('write.repeated', { firstItem });
 	}
@@ -211,7 +215,7 @@ function whyUnconfirmed(
 
 /** @param error if it is no {@link Failure}, the outcome is unknown */
 function failedEntry(error: unknown): Entry {
-	if (!(error instanceof Failure)) return UNDER_WAY;
+	if (!(error instanceof Failure)) return UNKNOWN_OUTCOME;
 	const failure = error.with({ isWrite: true });
 	return { outcome: failure.outcome, failure };
 }
