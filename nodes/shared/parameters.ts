@@ -188,8 +188,9 @@ export class ParameterReader {
 			return this.readParameter(name, byDefault);
 		} catch (error) {
 			// n8n's expression engine can't return a function, for example.
-			if (isErrorOfN8n(error)) throw error;
-			return this.toValue(name, undefined).reject('parameter.notEvaluated');
+			throw isErrorOfN8n(error)
+				? error
+				: this.toValue(name, undefined).reject('parameter.notEvaluated');
 		}
 	}
 
