@@ -439,6 +439,42 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	}
 });
 
+example(approval, 'fails for no upgrade whose response could not be shown', async () => {
+	const { api, exampleId } = instance;
+	const { nodes, connections } = await api.readWorkflow(exampleId(approval));
+	const step = (outcome: string) => ({
+		action: { tool: 'Upgrade_a_plan', toolInput: { email: 'x@y.z', planId: pro } },
+		observation: JSON.stringify([{ error: { outcome, message: outcome } }]),
+	});
+	// In the agent's place, a node says what its tool returned. Without a model and tools, nothing else can fail.
+	const isOnWire = ({ name }: INode) => name === 'Report failure' || connections[name]?.main;
+	const onWire = {
+		connections: Object.fromEntries(Object.entries(connections).filter(([, { main }]) => main)),
+	};
+	const agent = { type: 'n8n-nodes-base.set', typeVersion: 3.4 };
+	for (const [outcome, message] of [
+		['applied', undefined],
+		['refused', `x@y.z, ${pro}: refused. refused. `],
+	] as const) {
+		const jsonOutput = JSON.stringify({ intermediateSteps: [step(outcome)] });
+		const changed = nodes
+			.filter(isOnWire)
+			.map((node) =>
+				node.name === 'Agent'
+					? { ...node, ...agent, parameters: { mode: 'raw', jsonOutput } }
+					: node,
+			);
+		const { id } = await api.createWorkflow({
+			name: outcome,
+			nodes: changed,
+			...onWire,
+			pinData: { Request: [{ json: { Request: 'An upgrade' } }] },
+		});
+		const { data } = await api.waitForExecution(await api.runWorkflow(id, 'Request'));
+		expect(data.resultData.error?.message).toBe(message);
+	}
+});
+
 example('mcp-server-read-only', 'lets an MCP client read, and do nothing else', async () => {
 	const file = 'mcp-server-read-only';
 	const token = 'a long random token';
