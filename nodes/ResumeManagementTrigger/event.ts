@@ -39,13 +39,21 @@ export function readEvents(
 	delivery: Delivery,
 ): { items: EventItem[] } | Unreadable {
 	const { body, headers } = delivery;
-	const parsed = parseJson(decodeText(body, charsetOf(headers['content-type'])));
-	if (parsed === undefined) return { problem: 'The body is not JSON.' };
-	const payload = hideSecrets(parsed, settings.secrets) as GenericValue;
+	const payload = readPayload(decodeText(body, charsetOf(headers['content-type'])), settings);
+	if (payload === undefined) return { problem: 'The body is not JSON, or nested too deeply.' };
 	const items = Array.isArray(payload)
 		? readArray(payload, settings, delivery)
 		: [readSingleEvent(payload, settings, delivery)];
 	return { items };
+}
+
+/** @returns undefined if the text is not JSON, or has more levels than the stack of Node.js */
+function readPayload(text: string, { secrets }: Settings): GenericValue | undefined {
+	try {
+		return hideSecrets(parseJson(text), secrets) as GenericValue | undefined;
+	} catch {
+		return undefined;
+	}
 }
 
 /** Reads a payload as one event. If it has no name, it is the one event that the specification names. */
@@ -97,9 +105,12 @@ function idOfDelivery(settings: Settings, delivery: Delivery): EventId {
 	return { deliveryId: hash, deliveryIdSource: 'bodyHash' };
 }
 
+/** Words that many events may have as their ID. */
+const NO_ID = ['', 'null', 'undefined'];
+
 /** Refuses an ID that holds a secret: two different IDs may be equal once it is hidden. */
 function isUsableId(id: string): boolean {
-	return id !== '' && !id.includes(HIDDEN);
+	return !NO_ID.includes(id) && !id.includes(HIDDEN);
 }
 
 /** @param choices of the field Trigger On */

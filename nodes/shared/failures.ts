@@ -61,15 +61,15 @@ export const SETTING_FAILURES = {
 	'parameter.notEvaluated': ["'{field}' could not be evaluated", CHECK_EXPRESSION],
 	'parameter.notAnId': [
 		"'{field}' is not an ID",
-		'Check its expression. An ID is neither "." nor "..".',
+		'Check its expression. An ID is neither "." nor "..", and has no damaged character (U+FFFD).',
 	],
 	'parameter.notAnEmail': [
 		"'{field}' is not an email address",
-		'Enter one address with a single @, such as nathan@example.com.',
+		'Enter one address without blanks and with a single @, such as nathan@example.com.',
 	],
 	'parameter.moreThanAnEmail': [
 		"'{field}' is more than an email address",
-		'Remove {excess}, so that only the address is left, such as nathan@example.com.',
+		'It has {excess}, which is no part of one email address. Enter only the address, as its owner writes it.',
 	],
 	'parameter.invisible': [
 		"'{field}' has an invisible character ({code}) after '{before}'",
@@ -130,7 +130,7 @@ export const SETTING_FAILURES = {
 	],
 	'parameter.proxy': [
 		"'Proxy' in Request Options is not a URL",
-		'Enter it as http://host:port or https://host:port. Write a percent sign in a user or password as %25. Nothing was sent.',
+		'Enter it as http://host:port or https://host:port. Write % @ # / ? in a user or password as %25 %40 %23 %2F %3F. Nothing was sent.',
 	],
 	'parameter.noUser': [
 		'No user is named',
@@ -257,7 +257,7 @@ export const REQUEST_FAILURES = {
 
 	'network.hostUnknown': [
 		'The host name of {host} is not known',
-		"Check {address}, and n8n's DNS.",
+		"Check {address}, the proxy, if there is one, and n8n's DNS.",
 	],
 	'network.notConnected': [
 		'Could not connect to {host}',
@@ -322,7 +322,7 @@ export const REQUEST_FAILURES = {
 	],
 	'file.badLink': [
 		"The file's link can't be followed",
-		'It is neither an http nor an https address, or redirects too often. Ask your account manager.',
+		'It is no valid http or https address, or redirects too often. Ask your account manager.',
 	],
 	'file.linkHoldsKey': [
 		"The file's link holds a secret of the credential",

@@ -224,7 +224,8 @@ export class ParameterReader {
 const EXPRESSION = '{{';
 
 /** Words that models and expressions write instead of a value that they do not have. */
-const NO_VALUE = /^(null|none|nil|undefined|n\/?a|nan|unknown|not provided|object Object|-)$/i;
+const NO_VALUE =
+	/^(null|none|nil|nonetype|undefined|#?n\/?a|#ref!|#value!|nan|unknown|missing|empty|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—])$/i;
 
 /** Checks whether a text has only such a word, once or again, or only brackets and quotes. */
 function isNoValue(text: string): boolean {
@@ -300,9 +301,14 @@ class ParameterValue {
 	queryText(): string {
 		const { value } = this;
 		if (typeof value === 'boolean') return String(value);
-		if (!writesItself(value)) return this.toText(value);
 		// An invalid date gives null.
-		return this.toText(value.toJSON() ?? this.reject('parameter.notText'));
+		const given = writesItself(value)
+			? (value.toJSON() ?? this.reject('parameter.notText'))
+			: value;
+		const text = this.toText(given);
+		// n8n's client would take the character after half a surrogate pair for the other half.
+		const half = findInvisible(text.replace(/\P{Cs}/gu, ' '));
+		return half ? this.reject('parameter.invisible', half) : text;
 	}
 
 	/** Returns an ID as one percent-encoded segment of a path. */

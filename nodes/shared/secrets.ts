@@ -27,7 +27,7 @@ export function spellingsOf(secrets: unknown[]): SecretSpellings {
 	return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }
 
-/** Returns the base64 without its last group of 4 characters if that changes with the text after the secret, such as a colon. */
+/** Returns the part of the base64 that any text after the secret leaves as it is: of `abcd`, the `YWJj` that `abcd:` has, too. */
 function startOfBase64(secret: string): string {
 	const base64 = Buffer.from(secret).toString('base64');
 	return base64.endsWith('=') ? base64.slice(0, -4) : base64;

@@ -43,7 +43,7 @@ const NO_PART_OF_AN_EMAIL = [
 	// mailto:a@b.example
 	/^mailto(:|%3a)/gi,
 	// Email: a@b.example
-	/^[\p{L} ]+[=:]/gu,
+	/^[\p{L} ]+[=:：＝]/gu,
 	// Ann <a@b.example>, "a@b.example", a@b.example;
 	/[<>()[\]{}|"“”„«»,;:\\]/g,
 	// %20a@b.example, u003ca@b.exampleu003e
@@ -55,7 +55,7 @@ const NO_PART_OF_AN_EMAIL = [
 	// a@-b.example
 	/(?<=[@.])-|-(?=\.|$)/g,
 	// undefined@undefined
-	/^(undefined|null|nan)(?=@)|(?<=@)(undefined|null|nan)$/gi,
+	/^undefined(?=@)|(?<=@)(undefined|null|NaN)$/g,
 ];
 
 /** a@b.example! */

@@ -248,4 +248,13 @@ describe('a claim whose answer is lost', () => {
 		expect(failures).toMatchObject([{ id: 'key.maybeUsed' }]);
 		expect(requests).toEqual([]);
 	});
+
+	test('of one of two executions at once is sent once, or said to be unclear', async () => {
+		processedData.loseAnswer(2);
+		const node = { onError: 'continueErrorOutput' } as const;
+		const runs = await Promise.all([run(keyed, { node }), run(keyed, { node })]);
+		const ids = runs.flatMap(({ failures }) => failures.map((failure) => failure.id));
+		expect(requests.length).toBeLessThanOrEqual(1);
+		expect(requests.length === 1 || ids.includes('key.maybeUsed')).toBe(true);
+	}, 20_000);
 });

@@ -73,7 +73,7 @@ const ROWS = [
 		name: 'a host that DNS does not know',
 		credential: { baseUrl: 'https://no-such-host.invalid/v1' },
 		outcome: 'refused',
-		text: `The host name of the service is not known. Nothing was done. Check the credential's 'Base URL', and n8n's DNS.`,
+		text: `The host name of the service is not known. Nothing was done. Check the credential's 'Base URL', the proxy, if there is one, and n8n's DNS.`,
 	},
 	{
 		name: 'a refused connection',
@@ -84,7 +84,7 @@ const ROWS = [
 	{
 		name: 'a bad email',
 		parameters: { email: 'nobody' },
-		text: `'Email' is not an email address [item 0]. Enter one address with a single @, such as nathan@example.com. Nothing was sent for this item.`,
+		text: `'Email' is not an email address [item 0]. Enter one address without blanks and with a single @, such as nathan@example.com. Nothing was sent for this item.`,
 	},
 ];
 

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId } from '../../shared/failure';
 import { isObject } from '../../shared/json';
+import { shownNames } from '../../shared/names';
 
 /** Body of a successful response: an envelope, or any JSON of an endpoint whose response the specification does not show. */
 export type JsonBody = IDataObject | IDataObject[];
@@ -111,7 +112,9 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const isBare = given === code;
 	const text = message || (isBare && known?.meaning) || given;
 	const values = { reported: withCode(text, code) || 'an error without a reason' };
-	const facts = { ...factsOf(response, known?.outcome), code: code || undefined };
+	// The reason may stand under a name that the specification does not have.
+	const details = text ? '' : `The response has the properties: ${shownNames(body)}.`;
+	const facts = { ...factsOf(response, known?.outcome), code: code || undefined, details };
 	return new Failure(known?.id ?? 'service.error', values, facts);
 }
 

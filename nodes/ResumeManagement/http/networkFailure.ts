@@ -46,7 +46,7 @@ const NETWORK_ERRORS: NetworkError[] = [
 	},
 	{ id: 'network.notSecure', codes: ['EPROTO', 'ERR_SSL', 'ERR_TLS'] },
 	{ id: 'network.timeout', codes: ['ECONNABORTED', 'ETIMEDOUT'], transient: true },
-	{ id: 'network.garbled', codes: ['HPE_', 'Z_'], transient: true },
+	{ id: 'network.garbled', codes: ['HPE_', 'Z_', 'ERR__ERROR_', 'ZSTD_'], transient: true },
 	{ id: 'network.cancelled', codes: ['ERR_CANCELED'] },
 ];
 

@@ -22,6 +22,9 @@ const MOST_ATTEMPTS = 5;
 /** n8n's mode that stores a list of values in one row of `processed_data`. Its other modes store only the latest value. */
 const MODE = { mode: 'entries' } as const;
 
+/** The execution that has inserted a claim: unclear if the database's answers were lost, or others asked at the same time. */
+type Owner = 'this' | 'other' | 'unclear';
+
 /** A key that this execution may send, by the names of its rows. */
 export interface Claim {
 	claimRow: string;
@@ -52,36 +55,38 @@ export class Claims {
 	 * @throws Failure if neither is known; nothing was sent then
 	 */
 	async claim(key: string, identity: unknown): Promise<Claim | 'alreadySent'> {
-		const claimRow = rowName('claim', key);
-		const successRow = rowName('success', key, identity);
+		const sameKey = comparableKey(key);
+		const claimRow = rowName('claim', sameKey);
+		const successRow = rowName('success', sameKey, identity);
 		await this.checkRows();
+		let owner: Owner = 'other';
 		for (;;) {
+			// First the success: its claim stays, too.
 			if (await this.isStored(successRow)) return 'alreadySent';
-			const isClaimed = await this.isStored(claimRow);
-			if (!isClaimed && (await this.take(claimRow))) return { claimRow, successRow };
-			if (!(await this.mayWait()))
-				throw new Failure('key.claimed', {}, { isOutcomeOfEarlier: true });
+			if (!(await this.isStored(claimRow))) owner = await this.take(claimRow);
+			if (owner === 'this') return { claimRow, successRow };
+			if (await this.mayWait()) continue;
+			if (owner === 'unclear') throw maybeUsed();
+			throw new Failure('key.claimed', {}, { isOutcomeOfEarlier: true });
 		}
 	}
 
 	/**
 	 * Inserts the row of a claim.
-	 * @returns false if another execution has inserted it
+	 * @returns the execution that has inserted it
 	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then
 	 */
-	private async take(claimRow: string): Promise<boolean> {
-		const owner = randomUUID();
+	private async take(claimRow: string): Promise<Owner> {
+		const id = randomUUID();
 		for (let attempt = 0; attempt < MOST_INSERTIONS; attempt++) {
-			const [inserted] = await Promise.allSettled([this.insert(claimRow, owner)]);
-			if (inserted.status === 'fulfilled') return inserted.value;
+			const inserted = await this.insert(claimRow, id).catch(() => undefined);
+			if (inserted) return inserted;
 			// The row may be there all the same: of another execution, or of this one, if only the database's answer was lost.
 			const values = await this.countOnceReachable(claimRow);
-			if (values > ROW_AND_OWNER) return false;
-			if (values > 0) {
-				const [asked] = await Promise.allSettled([this.insert(claimRow, owner)]);
-				if (asked.status === 'rejected') throw maybeUsed();
-				return asked.value;
-			}
+			const isAskedByOthers = values > ROW_AND_OWNER;
+			if (isAskedByOthers) return 'unclear';
+			// Asked once only, because the question adds this ID to the row of another execution.
+			if (values > 0) return await this.insert(claimRow, id).catch(() => 'unclear' as const);
 			await pause(INTERVAL, this.cancelled);
 		}
 		throw notClaimed();
@@ -143,16 +148,16 @@ export class Claims {
 	}
 
 	/**
-	 * Inserts a row that holds its own name and its owner. If the row is there, n8n adds the owner. If another execution inserts it
-	 * at the same time, the database refuses this insertion.
-	 * @returns true if this owner has inserted the row, now or before
+	 * Inserts a row that holds its own name and an owner's ID. If the row is there, n8n adds the ID. If another execution inserts the
+	 * row at the same time, the database refuses this insertion.
+	 * @returns the execution that has inserted the row, now or before
 	 */
-	private async insert(row: string, owner = ''): Promise<boolean> {
+	private async insert(row: string, ownerId = ''): Promise<'this' | 'other'> {
 		// `new` has the values that were not in the row, and `processed` those that were.
 		const values = await withRow(this.context, row, ({ checkProcessedAndRecord }) =>
-			checkProcessedAndRecord?.([row, owner], 'node', MODE),
+			checkProcessedAndRecord?.([row, ownerId], 'node', MODE),
 		);
-		return values.new.includes(row) || values.processed.includes(owner);
+		return values.new.includes(row) || values.processed.includes(ownerId) ? 'this' : 'other';
 	}
 
 	private async remove(row: string): Promise<void> {
@@ -168,8 +173,13 @@ const NOT_REMOVED =
 const NOT_STORED =
 	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was used before.';
 
+/** Two keys that look the same are one key: in other forms of their characters, or with another hyphen, as Word puts in. */
+function comparableKey(key: string): string {
+	return key.normalize('NFKC').replace(/[\u2010\u2011]/g, '-');
+}
+
 function rowName(...parts: unknown[]): string {
-	// In NFC: two texts that look the same are one key.
+	// Accents may be composed in two ways.
 	const text = JSON.stringify(parts).normalize('NFC');
 	return `resumeManagement:${createHash('sha256').update(text).digest('hex')}`;
 }

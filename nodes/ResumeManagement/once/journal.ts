@@ -111,7 +111,8 @@ export function journalOf(context: RunContext): Journal {
 
 /** @throws Failure if n8n hands out copies of the execution data: a retry would not find its journal, and could send twice */
 export function refuseUnguarded(context: RunContext): void {
-	if (context.getExecuteData() !== context.getExecuteData()) throw new Failure('write.unguarded');
+	const isCopied = context.getExecuteData() !== context.getExecuteData();
+	if (isCopied) throw new Failure('write.unguarded');
 }
 
 interface RunContext {

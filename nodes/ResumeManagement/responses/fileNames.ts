@@ -70,7 +70,7 @@ function parameterAfter(start: RegExp, header: string): string {
 	return quoted.replace(/\\(["\\])/g, '$1');
 }
 
-/** Decodes a value such as `UTF-8''R%C3%A9sum%C3%A9.pdf` (RFC 8187). */
+/** Decodes a value such as `UTF-8''R%C3%A9sum%C3%A9.pdf` (RFC 8187). UTF-16 is not allowed there, and never meant. */
 function decodeExtended(value: string): { name: string; isMalformed: boolean } {
 	const [, charset, encoded = value] = /^((?!utf-?16)[\w-]*)'[^']*'(.+)$/i.exec(value) ?? [];
 	const hasStrayPercent = /%(?![0-9a-f]{2})/i.test(encoded);

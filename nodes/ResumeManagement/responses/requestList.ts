@@ -95,7 +95,8 @@ async function requestPages(
 		const { records, isRepeated, end } = pages;
 		// The first page may have its own number of records as the total.
 		const isTotalReached = page > 1 && records.length === end?.total;
-		const isLast = !hasNext || isRepeated || !(end?.more ?? !isTotalReached);
+		const hasMore = end?.more ?? !isTotalReached;
+		const isLast = !hasNext || !hasMore || isRepeated;
 		if (isLast || records.length >= limit) return pages;
 	}
 	throw new Failure('list.tooManyPages', { pages: maxPages });

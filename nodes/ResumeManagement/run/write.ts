@@ -146,7 +146,7 @@ async function prepareUnrepeated(
 ): Promise<PreparedWrite> {
 	const prepared = await prepareWrite(run, operation, index);
 	const { purchase, sendOnceKey, request } = prepared;
-	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is one of its own.
+	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is a purchase of its own.
 	if (!purchase || sendOnceKey || isTool(run.node)) return prepared;
 	// The Base URL is enough within a run: all items have one credential, or expressions in it.
 	const id = JSON.stringify([request.credential.baseUrl, purchase.id]);

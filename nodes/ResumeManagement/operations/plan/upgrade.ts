@@ -68,7 +68,7 @@ export const upgrade: WriteOperation = {
 			displayName: 'AI Token ID',
 			name: 'aiTokenId',
 			type: 'string',
-			// It is no secret. n8n's linter asks to mask each field whose name has "token"; Preview shows the ID.
+			// n8n's linter asks to mask each field whose name has "token". This ID is no secret: Preview shows it.
 			typeOptions: { password: true },
 			default: '',
 			placeholder: 'e.g. ai_tokens_100',
