@@ -60,9 +60,9 @@ export async function installHost(
 		await mkdir(unfinished);
 		for (const file of packageFiles) await copyFile(join(source, file), join(unfinished, file));
 		// `npm ci` refuses a lock file without the optional packages of other platforms. Install scripts are off, because that of a
-		// Kafka client needs a download. Without a network, npm's usual retries take minutes.
+		// Kafka client needs a download. Without a network, npm's usual retries take minutes. That a disk is full is only a warning.
 		const install =
-			'install --legacy-peer-deps --ignore-scripts --fetch-retries=1 --fetch-retry-mintimeout=1000 --no-audit --no-fund --loglevel=error';
+			'install --legacy-peer-deps --ignore-scripts --fetch-retries=1 --fetch-retry-mintimeout=1000 --no-audit --no-fund --loglevel=warn';
 		await report(
 			`Installing n8n ${name} (once)`,
 			async () => await npm(install.split(' '), { cwd: unfinished, signal }),
