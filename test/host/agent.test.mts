@@ -39,7 +39,7 @@ const calls = [
 	call('user_get', { userId: 'user-001' }),
 	call('resume_download', { resumeId: 'resume-001' }),
 	call('plan_upgrade', { email, planId: SANDBOX_PLANS.pro }),
-	call('plan_upgrade', { email, planId: 'unknown' }),
+	call('plan_upgrade', { email, planId: 'plan_wrong' }),
 	// The response to the first one is lost. Another call is another purchase.
 	purchase,
 	purchase,

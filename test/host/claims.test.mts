@@ -68,7 +68,7 @@ async function activate(more: Partial<INode> = {}) {
 const messageOf = (item?: IDataObject) =>
 	String((item?.error as IDataObject | undefined)?.message ?? 'no error');
 const SENT = { alreadySent: true, outcome: 'applied' };
-const alreadySent = (sendOnceKey: string) => ({ ...SENT, sendOnceKey });
+const alreadySent = (sendOnceKey: string, email: string) => ({ ...SENT, sendOnceKey, email });
 const used = 'This Send Once Key was used before, so nothing was sent now';
 const upgraded = expect.objectContaining({ plan_id: pro }) as unknown;
 
@@ -79,7 +79,9 @@ test('a key is sent once, even if it arrives twice at the same moment', async ()
 		.map((email) => ({ key: `race-${email}`, email }));
 	const raced = await Promise.all([...payments, ...payments].map((payment) => deliver(payment)));
 	expect(raced.filter(([item]) => item!.alreadySent)).toHaveLength(RACES);
-	expect(await deliver(...payments)).toEqual(payments.map(({ key }) => alreadySent(key)));
+	expect(await deliver(...payments)).toEqual(
+		payments.map(({ key, email }) => alreadySent(key, email)),
+	);
 	expect(payments.map(({ email }) => instance.billed(email))).toEqual(Array<number>(RACES).fill(1));
 }, 180_000);
 
@@ -90,8 +92,8 @@ test('a refusal releases the key; a success keeps the key, in the same run and i
 	expect(messageOf(refused)).toContain('plan-upgrade-2');
 	// A number and its digits are the same key.
 	const items = await deliver({ key: 42, email }, { key: '42', email }, { key: 'another', email });
-	expect(items).toEqual([upgraded, alreadySent('42'), upgraded]);
-	expect(await deliver({ key: '42', email })).toEqual([alreadySent('42')]);
+	expect(items).toEqual([upgraded, alreadySent('42', email), upgraded]);
+	expect(await deliver({ key: '42', email })).toEqual([alreadySent('42', email)]);
 	expect(instance.billed(email)).toBe(2);
 });
 
@@ -147,6 +149,9 @@ test('a database that refuses a key fails the item at once, and the key works la
 	expect(instance.billed(payment.email)).toBe(0);
 	database.exec('DROP TRIGGER readonly');
 	database.close();
-	expect(await deliver(payment, payment)).toEqual([upgraded, alreadySent('refused')]);
+	expect(await deliver(payment, payment)).toEqual([
+		upgraded,
+		alreadySent('refused', payment.email),
+	]);
 	expect(instance.billed(payment.email)).toBe(1);
 });
