@@ -1,7 +1,8 @@
-import type {
-	IExecuteFunctions,
-	IExecutePaginationFunctions,
-	INodeExecutionData,
+import {
+	type IExecuteFunctions,
+	type IExecutePaginationFunctions,
+	type INodeExecutionData,
+	sleep,
 } from 'n8n-workflow';
 
 import { CredentialReader, readCredential } from '../../shared/credential';
@@ -121,6 +122,9 @@ async function readItem(
 
 const NOTHING_FOUND = 'The service returned an empty list: there is nothing to show.';
 
+/** Milliseconds of work, such as expressions, after which n8n gets time for other work, such as sending requests. */
+const SLICE = 5;
+
 /**
  * Runs a task for each index: starts them in order, and at most so many at a time. After a task has thrown, no other is started.
  * @throws after all started tasks have ended: the error of the first index in order, or the Failure of a cancelled execution
@@ -133,6 +137,7 @@ export async function runSideBySide(
 ): Promise<void> {
 	const errors = new Map<number, unknown>();
 	const running = new Set<Promise<void>>();
+	let sliceStart = Date.now();
 	try {
 		for (const index of indexes) {
 			await pace.next();
@@ -141,6 +146,11 @@ export async function runSideBySide(
 				.catch((error: unknown) => void errors.set(index, error))
 				.then(() => void running.delete(promise));
 			running.add(promise);
+			if (Date.now() - sliceStart >= SLICE) {
+				// `sleep` takes at least 1 ms, which is longer than most items: it must not follow each of them.
+				await sleep(0);
+				sliceStart = Date.now();
+			}
 			if (running.size >= atOnce) await Promise.race(running);
 		}
 	} finally {

@@ -1,9 +1,8 @@
-import {
-	type IExecuteFunctions,
-	type IExecutePaginationFunctions,
-	type INode,
-	type INodeExecutionData,
-	sleep,
+import type {
+	IExecuteFunctions,
+	IExecutePaginationFunctions,
+	INode,
+	INodeExecutionData,
 } from 'n8n-workflow';
 
 import type { Credential } from '../../shared/credential';
@@ -94,14 +93,9 @@ export interface RequestOptions {
 	timeout?: number;
 }
 
-/** Milliseconds of work, such as expressions, after which n8n gets time for other work, such as sending requests. */
-const SLICE = 5;
-
 /** Decides when the next item of a run may start. */
 export class Pace {
 	private readonly begin = Date.now();
-
-	private sliceStart = this.begin;
 
 	private started = 0;
 
@@ -116,11 +110,6 @@ export class Pace {
 
 	/** Waits until the next item may start. @throws Failure if the execution was cancelled */
 	async next(): Promise<void> {
-		if (Date.now() - this.sliceStart >= SLICE) {
-			// `sleep` takes at least 1 ms, which is longer than most items: it must not follow each of them.
-			await sleep(0);
-			this.sliceStart = Date.now();
-		}
 		if (this.batch) {
 			const { size, interval } = this.batch;
 			const due = this.begin + Math.floor(this.started / size) * interval;
