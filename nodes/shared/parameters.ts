@@ -2,7 +2,7 @@ import type { IDataObject, INode } from 'n8n-workflow';
 
 import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { DigitsLost, exactString, isObject, toPlain, validStart, writesItself } from './json';
-import { findInvisible, partBesideEmail, toPath, toSegment, trimInvisible } from './text';
+import { findInvisible, partBesideEmail, SHOWN, toPath, toSegment, trimInvisible } from './text';
 
 export type ParameterOptions = { rawExpressions?: boolean };
 
@@ -234,9 +234,6 @@ function isNoValue(text: string): boolean {
 	const words = bare.split(/\s+/);
 	return bare === '' || NO_VALUE.test(bare) || words.every((word) => NO_VALUE.test(word));
 }
-
-/** Characters of a text that an error shows. */
-const SHOWN = 30;
 
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 

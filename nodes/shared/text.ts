@@ -16,7 +16,7 @@ export function trimInvisible(text: string): string {
 }
 
 /** Characters of a text that an error shows. */
-const SHOWN = 30;
+export const SHOWN = 30;
 
 /** Finds the first invisible character: its code point, such as `U+200B`, its position from 1 on, and the text directly before it. */
 export function findInvisible(

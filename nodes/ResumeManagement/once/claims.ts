@@ -62,8 +62,8 @@ export class Claims {
 		let owner: Owner = 'other';
 		for (;;) {
 			// First the success: its claim stays, too.
-			if (await this.isStored(successRow)) return 'alreadySent';
-			if (!(await this.isStored(claimRow))) owner = await this.take(claimRow);
+			if (await this.isStored(successRow, owner)) return 'alreadySent';
+			if (!(await this.isStored(claimRow, owner))) owner = await this.take(claimRow);
 			if (owner === 'this') return { claimRow, successRow };
 			if (await this.mayWait()) continue;
 			if (owner === 'unclear') throw maybeUsed();
@@ -92,10 +92,10 @@ export class Claims {
 		throw notClaimed();
 	}
 
-	/** @throws Failure if n8n's database can't be read; nothing was stored then */
-	private async isStored(row: string): Promise<boolean> {
+	/** @throws Failure if n8n's database can't be read: nothing was stored, unless the owner of the claim is unclear */
+	private async isStored(row: string, owner: Owner = 'other'): Promise<boolean> {
 		const [count] = await Promise.allSettled([this.count(row)]);
-		if (count.status === 'rejected') throw notClaimed();
+		if (count.status === 'rejected') throw owner === 'unclear' ? maybeUsed() : notClaimed();
 		return count.value > 0;
 	}
 
