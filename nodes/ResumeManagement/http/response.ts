@@ -45,7 +45,7 @@ interface Body {
  * @throws Failure if the body of another response is too long, or was not received whole
  */
 export async function readBody(
-	response: Omit<HttpResponse, 'body'> & { body: AsyncIterable<Uint8Array> },
+	response: Omit<HttpResponse, 'body'> & { body: AsyncIterable<Uint8Array> | Uint8Array[] },
 ): Promise<Body> {
 	const { statusCode, headers, body, host, limit } = response;
 	const isError = statusCode !== 200;

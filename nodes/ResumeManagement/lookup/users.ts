@@ -3,7 +3,7 @@ import { normalizeEmail, toSegment } from '../../shared/text';
 import type { HttpContext, HttpRequest } from '../http/send';
 import { idOf, stringsNamed } from '../responses/ids';
 import { EMAIL, idNames } from '../responses/names';
-import { type ListSettings, requestList } from '../responses/requestList';
+import { type ListSettings, requestList } from '../responses/list';
 
 /** A user to look up by email address, and settings for reading the list of users. */
 export interface UserByEmail extends Pick<ListSettings, 'path' | 'pagination'> {
@@ -45,14 +45,15 @@ export class Users {
 		// The specification's §4.2.
 		const request = { method: 'GET', path: '/users', credential, retries, settings } as const;
 		const list = {
-			path,
-			pagination,
 			name: 'users',
+			path,
+			pathOption: 'Users Path',
+			pagination,
+			paginationOption: 'Users Pagination',
 			// A list of another name could lead to another person.
 			onlyByName: true,
 			needsList: true,
 			limit: Infinity,
-			labels: { path: 'Users Path', pagination: 'Users Pagination' },
 		};
 		try {
 			const { records } = await requestList(this.context, request, list);

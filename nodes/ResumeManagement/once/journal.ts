@@ -11,7 +11,7 @@ import type { WriteId } from './writeId';
  */
 export type Entry =
 	| { outcome: 'applied'; body: JsonBody; output?: RecordOutput; beside?: IDataObject }
-	| { outcome: Outcome; failure: Failure };
+	| { outcome: Outcome; failure: Error };
 
 /** The entry of a write from its sending until something is proved. */
 export const UNKNOWN_OUTCOME: Entry = {
@@ -21,16 +21,20 @@ export const UNKNOWN_OUTCOME: Entry = {
 
 /** The writes of one run of a node, its attempts by Retry On Fail included. */
 export class Journal {
-	/** For writes that n8n starts all at once. */
-	readonly queue = new Queue();
-
-	/** The failed write that stops all others. */
-	private stopped?: { by: WriteId; reason: string };
-
 	private readonly entries = new Map<WriteId, Entry>();
 
 	/** Indexes of the first items that make a purchase, by its ID. */
 	private readonly firstItems = new Map<string, number>();
+
+	/** Ends when all writes that were started before have ended. */
+	private lastTurn: Promise<unknown> = Promise.resolve();
+
+	/** Runs a write of those that n8n starts all at once: one at a time, first come, first served. */
+	async inTurn<T>(write: () => Promise<T>): Promise<T> {
+		const turn = this.lastTurn.then(write);
+		this.lastTurn = turn.catch(() => {});
+		return await turn;
+	}
 
 	/** Returns what became of a write that must not be sent again; undefined for any other write. */
 	recall(id: WriteId): Entry | undefined {
@@ -46,19 +50,12 @@ export class Journal {
 		return this.entries.get(id)?.outcome === 'applied';
 	}
 
-	/** Stops all other writes, unless one has stopped them before. */
-	stop(by: WriteId, reason: string): void {
-		this.stopped ??= { by, reason };
-	}
-
-	/** Ends the stop by this write, because a later attempt sends it again. */
-	endStopBy(id: WriteId): void {
-		if (this.stopped?.by === id) this.stopped = undefined;
-	}
-
-	/** @throws Failure if a failed write has stopped all others */
-	refuseStopped(): void {
-		if (this.stopped) throw new Failure('write.stopped', { reason: this.stopped.reason });
+	/** @throws Failure if another write than this one has failed */
+	refuseAfterFailure(id: WriteId): void {
+		for (const [other, entry] of this.entries) {
+			if (other === id || !('failure' in entry)) continue;
+			throw new Failure('write.stopped', { reason: entry.failure.message });
+		}
 	}
 
 	/** Records that an item makes a purchase. @returns the first item of the run that makes it, which may be this one */
@@ -117,15 +114,4 @@ export function refuseUnguarded(context: RunContext): void {
 
 interface RunContext {
 	getExecuteData(): object;
-}
-
-/** Runs tasks one at a time, first come, first served. */
-class Queue {
-	private last: Promise<unknown> = Promise.resolve();
-
-	async run<T>(task: () => Promise<T>): Promise<T> {
-		const result = this.last.then(task);
-		this.last = result.catch(() => {});
-		return await result;
-	}
 }

@@ -1,60 +1,43 @@
 import { networkFailure } from '../http/networkFailure';
 import type { HttpResponse, Readable, TimeLimit } from '../http/send';
 
-/** A body whose start was read. */
-export interface StartedBody {
-	/** The first bytes. */
+/** A body, by its first bytes. */
+export interface Started {
 	start: Buffer;
 	/** All bytes, the first ones included. They can be read once. */
-	whole: AsyncIterable<Uint8Array>;
+	whole: AsyncIterable<Uint8Array> | Uint8Array[];
 }
 
 /**
- * Reads the start of a body.
- * @param length bytes of the start, unless the body is shorter
+ * Reads the first bytes of a body, and puts them back.
+ * @param length of the start, unless the body is shorter
  * @throws Failure
  */
 export async function readStart(
 	{ body, limit, host }: HttpResponse,
 	length: number,
-): Promise<StartedBody> {
-	const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+): Promise<Started> {
 	let start = Buffer.alloc(0);
 	try {
 		// A chunk may be a single byte.
-		while (start.length < length) {
-			const { value } = await chunks.next();
-			if (!value) break;
-			start = Buffer.concat([start, value]);
+		for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+			start = Buffer.concat([start, chunk as Uint8Array]);
+			if (start.length >= length) break;
 		}
 	} catch (error) {
 		throw networkFailure(error, limit.signal, host);
 	}
-	return { start, whole: wholeBody(start, chunks, body) };
-}
-
-async function* wholeBody(
-	start: Uint8Array,
-	rest: AsyncIterator<Uint8Array, undefined>,
-	body: Readable,
-): AsyncGenerator<Uint8Array> {
-	try {
-		let chunk: Uint8Array | undefined = start;
-		while (chunk) {
-			yield chunk;
-			chunk = (await rest.next()).value;
-		}
-	} finally {
-		// Closes the connection if the reader stops before the end.
-		body.destroy();
-	}
+	// Nothing can be put back into a body that has ended.
+	if (start.length < length) return { start, whole: [start] };
+	body.unshift(start);
+	return { start, whole: body };
 }
 
 /**
  * Returns a body as a stream for n8n's binary store. From now on, the time limit is for each wait for a chunk: a large file may take
  * any time, and the time that n8n's store takes does not count.
  */
-export function toStream({ whole }: StartedBody, { body, limit }: HttpResponse): Readable {
+export function toStream({ whole }: Started, { body, limit }: HttpResponse): Readable {
 	limit.lift();
 	// Nodes may not import `stream`, but each class of streams inherits `Readable.from`.
 	const { from } = body.constructor as unknown as {
@@ -64,7 +47,7 @@ export function toStream({ whole }: StartedBody, { body, limit }: HttpResponse):
 }
 
 async function* limitEachPause(
-	chunks: AsyncIterable<Uint8Array>,
+	chunks: Started['whole'],
 	limit: TimeLimit,
 ): AsyncGenerator<Uint8Array> {
 	for await (const chunk of chunks) {

@@ -7,6 +7,8 @@ import type { JsonBody } from '../http/judge';
 export interface ListPlace {
 	/** Property names that lead to the list; none for the response itself. Undefined to find the list. */
 	path?: string[];
+	/** Name of the option for the path, for errors. */
+	pathOption: string;
 	/** Name of the list: the last word of its address, such as `users`. */
 	name: string;
 	/** Ignores lists with other names: a wrong list could lead to another person. */
@@ -20,12 +22,12 @@ interface FoundList {
 }
 
 /** @throws Failure, with the option for the list's path, if there is no list, or if several may be meant */
-export function requireList(body: JsonBody, place: ListPlace, pathOption: string): FoundList {
+export function requireList(body: JsonBody, place: ListPlace): FoundList {
 	const found = findList(body, place);
 	if (!('problem' in found)) return found;
-	const path = place.path?.join('.') ?? '';
+	const { path, pathOption } = place;
 	const details = `The response has the properties: ${shownNames(body)}.`;
-	throw new Failure(found.problem, { path, pathOption }, { details });
+	throw new Failure(found.problem, { path: path?.join('.') ?? '', pathOption }, { details });
 }
 
 /**
@@ -37,7 +39,7 @@ export function requireList(body: JsonBody, place: ListPlace, pathOption: string
  */
 export function findList(
 	body: JsonBody,
-	{ path, name, onlyByName }: ListPlace,
+	{ path, name, onlyByName }: Omit<ListPlace, 'pathOption'>,
 ): FoundList | { problem: FailureId } {
 	if (path) {
 		const records = valueAt(body, path);

@@ -1,72 +1,137 @@
 import { Failure } from '../../shared/failure';
 import type { JsonBody, ParsedResponse } from '../http/judge';
+import { requestJson } from '../http/response';
+import type { HttpContext, HttpRequest } from '../http/send';
 import { type ListPlace, requireList } from './findList';
+import { idOf } from './ids';
 import { type ListEnd, listEndOf } from './listEnd';
-import { PageRecords } from './pageRecords';
-import type { Pagination } from './pagination';
+import { type Pagination, Position } from './pagination';
 
-/** The pages of a list that were read. */
-export class Pages {
+/**
+ * Requests pages until there are enough records, a response has no cursor (in other modes: no record), or the service says that
+ * there are no more. A short page does not end the list: services leave out records that an account may not see.
+ * @param list its place, and the number of records that are enough
+ * @throws Failure
+ */
+export async function requestPages(
+	context: HttpContext,
+	request: HttpRequest,
+	list: ListPlace & { limit: number },
+	pagination: Pagination,
+): Promise<Pages> {
+	const { mode, size, maxPages } = pagination;
+	const pages = new Pages(list, mode);
+	const position = new Position(pagination);
+	for (let page = 1; page <= maxPages; page++) {
+		const query = { ...request.query, ...size, ...position.query };
+		const response = await requestJson(context, { ...request, query });
+		const count = pages.add(response);
+		const hasNext = position.advance(response.body, count);
+		if (!hasNext || pages.isEnd || pages.records.length >= list.limit) return pages;
+	}
+	throw new Failure('list.tooManyPages', { pages: maxPages });
+}
+
+/** A record of a page, with its ID if it has one. */
+interface PageRecord {
+	id?: string;
+	record: unknown;
+}
+
+/** The pages of a list that were read, and each record once. A list may change while it is read, so that records come again. */
+class Pages {
 	/** Responses of the pages that have records, and of the first page. */
 	readonly bodies: JsonBody[] = [];
+
+	readonly records: unknown[] = [];
 
 	/** What the pages say about the end of the list. */
 	end?: ListEnd;
 
-	/** True if the page that was added last has the records of the page before. */
-	isRepeated = false;
-
-	private readonly read: PageRecords;
-
 	private count = 0;
 
-	/** @param pathOption name of the option for the list's path, for errors */
+	private lastPage: PageRecord[] = [];
+
+	/** The page that was added last has the records of the page before. */
+	private isRepeated = false;
+
+	private readonly ids = new Set<string>();
+
+	/** Records without an ID, as JSON. */
+	private readonly withoutId = new Set<string>();
+
 	constructor(
 		private place: ListPlace,
-		private readonly pathOption: string,
 		private readonly mode: Pagination['mode'],
-	) {
-		this.read = new PageRecords(place.name);
-	}
+	) {}
 
-	get records(): unknown[] {
-		return this.read.records;
+	/** Checks whether the page that was added last ends the list. */
+	get isEnd(): boolean {
+		const { more, total } = this.end!;
+		// The first page may have its own number of records as the total.
+		const isTotalReached = this.count > 1 && this.records.length === total;
+		return this.isRepeated || (more === undefined ? isTotalReached : !more);
 	}
 
 	/** @returns the number of records on the page @throws Failure */
 	add(response: ParsedResponse & { body: JsonBody }): number {
 		const { body } = response;
-		const { path, records } = requireList(body, this.place, this.pathOption);
+		const { path, records } = requireList(body, this.place);
 		// The list's path on the first page counts for all pages, so that no other list is mistaken for it.
 		this.place = { ...this.place, path };
+		const page = records.map((record) => ({ id: idOf(record, this.place.name), record }));
 		this.count++;
-
-		this.isRepeated = this.read.isSamePageAgain(records);
-		if (this.isRepeated && !this.mayRepeatLastPage()) {
+		this.isRepeated = this.isLastPageAgain(page);
+		// Some services send the last page again for each number past the end. If the second page is equal to the first, the service
+		// more likely does not know the parameter. By offset, the list may go on: the service may count hidden records.
+		const mayRepeat = this.mode === 'pageNumber' && this.count > 2;
+		if (this.isRepeated && !mayRepeat) {
 			throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
 		}
-		// A cursor shows by itself whether it moves on, so that equal records are different records.
-		if (this.mode !== 'cursor') this.read.refuseRepeated(records);
-		this.read.add(records);
+		this.refuseSameId(page);
+		this.addRecords(page);
+		this.lastPage = page;
 		if (this.count === 1 || (records.length > 0 && !this.isRepeated)) this.bodies.push(body);
-
 		const read = { records: this.records.length, pages: this.count };
 		this.end = listEndOf(response, read, this.end);
 		return records.length;
 	}
 
-	/** Checks whether a page that is equal to the page before means that the list has ended. */
-	private mayRepeatLastPage(): boolean {
-		switch (this.mode) {
-			case 'pageNumber':
-				// Some services send the last page again for each number past the end. If the second page is equal to the
-				// first, the service more likely does not know the parameter.
-				return this.count > 2;
-			case 'offset':
-				// The service may count hidden records, so that the list may go on.
-				return false;
-			case 'cursor':
-				return false;
+	/** Checks whether all of these records have IDs, and these are the IDs of the page before. */
+	private isLastPageAgain(page: PageRecord[]): boolean {
+		const idsOf = (records: PageRecord[]) =>
+			records
+				.map(({ id }) => id)
+				.sort()
+				.join();
+		const haveIds = page.length > 0 && page.every(({ id }) => id !== undefined);
+		return haveIds && idsOf(page) === idsOf(this.lastPage);
+	}
+
+	/** @throws Failure if different records of a page have the same ID */
+	private refuseSameId(page: PageRecord[]): void {
+		const onPage = new Map<string, unknown>();
+		for (const { id, record } of page) {
+			if (id === undefined) continue;
+			const isOther = onPage.has(id) && JSON.stringify(onPage.get(id)) !== JSON.stringify(record);
+			if (isOther) throw new Failure('list.sameId');
+			onPage.set(id, record);
+		}
+	}
+
+	/** Adds the records of a page. @throws Failure if a record without an ID was on an earlier page */
+	private addRecords(page: PageRecord[]): void {
+		const withoutId = page
+			.filter(({ id }) => id === undefined)
+			.map(({ record }) => JSON.stringify(record));
+		// A cursor shows by itself whether it moves on, so that equal records are different records.
+		if (this.mode !== 'cursor' && withoutId.some((text) => this.withoutId.has(text))) {
+			throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
+		}
+		for (const text of withoutId) this.withoutId.add(text);
+		for (const { id, record } of page) {
+			if (id === undefined || !this.ids.has(id)) this.records.push(record);
+			if (id !== undefined) this.ids.add(id);
 		}
 	}
 }

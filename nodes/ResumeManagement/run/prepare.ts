@@ -5,9 +5,9 @@ import { parseProxy } from '../http/proxy';
 import type { HttpRequest } from '../http/send';
 import { Users } from '../lookup/users';
 import type { Operation, ReadOperation, WriteInput, WriteOperation } from '../operations/operation';
+import { listPathOf } from '../responses/list';
 import type { RecordOutput } from '../responses/record';
 import { paginationOf } from '../responses/pagination';
-import { listPathOf } from '../responses/requestList';
 import type { RequestOptions, Run } from './run';
 
 /** A write of which every expression has been evaluated, and every value checked. */

@@ -75,22 +75,15 @@ export async function writeSingle(
 	id: WriteId,
 ): Promise<INodeExecutionData[]> {
 	const journal = journalOf(run.context);
-	const write = async () => {
+	return await journal.inTurn(async () => {
 		const entry = journal.recall(id);
-		if (entry) return itemOf(entry);
-		if (!run.continues) {
-			journal.endStopBy(id);
-			journal.refuseStopped();
-		}
-		return await writeOnce(run, operation, id, await prepareUnrepeated(run, operation, index));
-	};
-	return await journal.queue.run(async () => {
-		const item = write().catch((error: Error) => {
-			// An applied write stops no other one, even if its item can't be shown.
-			if (!journal.isApplied(id)) journal.stop(id, error.message);
-			throw error;
+		if (entry) return [itemOf(entry)];
+		if (!run.continues) journal.refuseAfterFailure(id);
+		const prepared = await prepareUnrepeated(run, operation, index).catch((failure: Error) => {
+			journal.record(id, { outcome: 'refused', failure });
+			throw failure;
 		});
-		return [await item];
+		return [await writeOnce(run, operation, id, prepared)];
 	});
 }
 
