@@ -7,24 +7,6 @@ export const triggerPanel: TriggerPanelDefinition = {
 	activationHint: 'Publish the workflow to receive events at the Production URL.',
 };
 
-/** There is one field for each of two verifications, because the name that it starts with says what the header carries. */
-function headerNameField(
-	name: string,
-	carried: 'secret' | 'signature',
-	verification: 'header' | 'hmac',
-): INodeProperties {
-	return {
-		displayName: 'Header Name',
-		name: 'headerName',
-		type: 'string',
-		required: true,
-		default: name,
-		placeholder: `e.g. ${name}`,
-		displayOptions: { show: { verification: [verification] } },
-		description: `The header that carries the ${carried}`,
-	};
-}
-
 const whenSigned = { show: { verification: ['hmac'] } };
 
 export const properties: INodeProperties[] = [
@@ -78,8 +60,16 @@ export const properties: INodeProperties[] = [
 		],
 		description: 'How to check that the service has sent a request. Ask your account manager.',
 	},
-	headerNameField('X-Webhook-Secret', 'secret', 'header'),
-	headerNameField('X-Webhook-Signature', 'signature', 'hmac'),
+	{
+		displayName: 'Header Name',
+		name: 'headerName',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. X-Webhook-Secret',
+		displayOptions: { show: { verification: ['header', 'hmac'] } },
+		description:
+			'The header that carries the secret or the signature. By default X-Webhook-Secret or X-Webhook-Signature.',
+	},
 	{
 		displayName: 'Signature Encoding',
 		name: 'signatureEncoding',

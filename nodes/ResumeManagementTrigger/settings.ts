@@ -19,6 +19,14 @@ export interface Settings extends VerificationSettings {
 	secrets: SecretSpellings;
 }
 
+/** Headers that Header Name stands for if it is empty. */
+const DEFAULT_HEADERS = {
+	none: '',
+	header: 'X-Webhook-Secret',
+	hmac: 'X-Webhook-Signature',
+	standardWebhooks: '',
+};
+
 type Context = IHookFunctions | IWebhookFunctions;
 
 /** @throws Failure if a field or a webhook secret can't work; n8n's own errors */
@@ -29,10 +37,11 @@ export async function readSettings(context: Context): Promise<Settings> {
 		'Until then, the trigger accepts no event.',
 	);
 	// n8n gives a hidden field its default.
+	const verification = parameters.choice<VerificationSettings['verification']>('verification');
 	const settings = {
 		events: parameters.choices('events'),
-		verification: parameters.choice<VerificationSettings['verification']>('verification'),
-		headerName: parameters.headerName('headerName'),
+		verification,
+		headerName: parameters.headerName('headerName') || DEFAULT_HEADERS[verification],
 		signatureEncoding:
 			parameters.choice<VerificationSettings['signatureEncoding']>('signatureEncoding'),
 		signaturePrefix: parameters.optionalText('signaturePrefix'),
@@ -40,7 +49,7 @@ export async function readSettings(context: Context): Promise<Settings> {
 		eventIdPath: parameters.optionalText('options.eventIdPath'),
 		includeHeaders: parameters.flag('options.includeHeaders'),
 	};
-	return { ...settings, ...(await readSecrets(context, settings.verification)) };
+	return { ...settings, ...(await readSecrets(context, verification)) };
 }
 
 /** Webhook secrets that can work, by verification. */

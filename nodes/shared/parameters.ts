@@ -89,6 +89,7 @@ export class ParameterReader {
 		return this.value(name).unfilteredText();
 	}
 
+	/** Reads the name of a header; '' if it is missing. */
 	headerName(name: string): string {
 		return this.value(name).headerName();
 	}
@@ -335,8 +336,8 @@ class ParameterValue {
 	}
 
 	headerName(): string {
-		const name = this.text();
-		return HEADER_NAME.test(name) ? name : this.reject('parameter.notAHeaderName');
+		const name = this.optionalText();
+		return name === '' || HEADER_NAME.test(name) ? name : this.reject('parameter.notAHeaderName');
 	}
 
 	/** Returns the dotted paths in a text that separates them by commas. */
@@ -364,7 +365,7 @@ class ParameterValue {
 		if (!Array.isArray(entries)) return this.reject('parameter.notAList');
 		const names = new Set<string>();
 		return entries.map((entry: { name?: unknown; value?: unknown } | null) => {
-			const name = this.toText(entry?.name).trim();
+			const name = new ParameterValue(entry?.name, this.label, this.settings).optionalText();
 			if (name === '') this.reject('parameter.unnamedEntry');
 			if (names.has(name)) this.reject('parameter.sameName', { name });
 			names.add(name);

@@ -8,8 +8,9 @@ import { useRawService } from '../support/service.mts';
 /** A key, an ID and an address are what a person sees. What people's tools really send is named at each case. */
 
 let users: object[] = [];
+let total: number | undefined;
 const { credential, run, requests, sent } = useRawService(({ path, body }) => {
-	if (path.startsWith('/v1/users')) return { status: 'success', data: users };
+	if (path.startsWith('/v1/users')) return { status: 'success', data: users, total };
 	const { planId = '' } = JSON.parse(body || '{}') as { planId?: string };
 	return { status: 'success', token: 't', data: { id: 1, plan_id: planId, ...answer } };
 });
@@ -19,6 +20,7 @@ let answer: object;
 beforeEach(() => {
 	processedData.clear();
 	answer = {};
+	total = undefined;
 });
 
 const create = { resource: 'resume', operation: 'create' };
@@ -173,6 +175,10 @@ describe('as a tool', () => {
 		users = [];
 		const [item] = await call(getUsers);
 		expect(item).toEqual({ message: expect.stringContaining('an empty list') as string });
+		total = 5;
+		const [limited] = await call({ ...getUsers, returnAll: false, limit: 5 });
+		const message = expect.stringContaining('The service sent 0 records, but') as string;
+		expect(limited).toEqual({ message });
 	});
 });
 

@@ -81,6 +81,33 @@ test.each(WRONG)(
 	},
 );
 
+const packedTwice = { 'Content-Encoding': 'gzip' };
+test.each([
+	['without a label, as some proxies send it', {}, gzipSync],
+	[
+		'twice, as a CDN in front of a server that packs',
+		packedTwice,
+		(body: Buffer) => gzipSync(gzipSync(body)),
+	],
+] as const)('a response packed %s costs neither data nor an outcome', async (_, headers, pack) => {
+	response = ok(headers, pack(Buffer.from(MUELLER)));
+	expect((await run(userGet('1'))).items).toMatchObject([{ name: 'Müller' }]);
+	const confirmed = { status: 'success', data: { plan_id: upgrade.planId } };
+	response = ok(headers, pack(Buffer.from(JSON.stringify(confirmed))));
+	expect((await run(upgrade)).items).toMatchObject([{ plan_id: upgrade.planId, billed: true }]);
+	const refused = { status: 'error', errorCode: 'plan-upgrade-2' };
+	response = ok(headers, pack(Buffer.from(JSON.stringify(refused))), 401);
+	expect((await run(upgrade)).error?.message).toContain('plan-upgrade-2');
+});
+
+test.each([
+	['damaged', gzipSync(MUELLER).subarray(0, -9)],
+	['longer than 16 MB', gzipSync(Buffer.alloc(17 * 1024 * 1024, ' '))],
+])('gzip that is %s is no JSON', async (_, body) => {
+	response = ok({}, body);
+	expect((await run(userGet('1'))).error?.message).toContain('The response is not JSON');
+});
+
 const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;
 const BASE64 = btoa(FILE);
 const PDF = typed('application/pdf');

@@ -72,7 +72,13 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	"'Max Pages' is not a number": [listOf({ parameterName: 'p', maxPages: '={{ "many" }}' })],
 	"'Retries' is not a number": [{ ...userGet('1'), options: { retries: '={{ "x" }}' } }],
 	"'User' must be text or a number": ['={{ NaN }}', '={{ 1 / 0 }}', '={{ ["1"] }}'].map(userGet),
-	"'Query Parameters' has an entry without a name": [query('')],
+	"'Query Parameters' has an entry without a name": ['', '\u200b', '={{ $json.no }}'].map((name) =>
+		query(name),
+	),
+	"'Query Parameters' has an invisible character (U+200B) after 'pa'": [query('pa\u200bge')],
+	"'Body Fields' has an invisible character (U+200B) after 'ti'": [
+		{ ...create, ...bodyField('ti\u200btle', 'x') },
+	],
 	"'Query Parameters' has two entries named 'a'": [query('a', 'b', ' a ')],
 	"'Body Fields' has an entry without a name": [{ ...create, ...bodyField(' ', 'x') }],
 	"'Body Fields' has two entries named 'email'": [OWN_EMAIL],

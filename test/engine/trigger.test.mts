@@ -41,7 +41,6 @@ test.each<[id: string, label: string, name: string, values: unknown[], way?: str
 	['empty', 'Trigger On', 'events', [[]]],
 	['notAChoice', 'Trigger On', 'events', ['constructor', ['*', 7]]],
 	['notAChoice', 'Verification', 'verification', ['', null, '__proto__', ['none']]],
-	['empty', 'Header Name', 'headerName', [' ', '={{ null }}']],
 	['notAHeaderName', 'Header Name', 'headerName', ['X Secret', '=X:{{ 1 }}']],
 	['notAChoice', 'Signature Encoding', 'signatureEncoding', ['base32', null], 'hmac'],
 	['notText', 'Signature Prefix', 'signaturePrefix', [['sha256=']], 'hmac'],
@@ -196,6 +195,15 @@ test.each(SECRETS)('the secret %s is shown nowhere', async (text) => {
 	const asName = await shown({ ...byHeader, headerName: text }, { body, headers: {} });
 	expect(asName).toMatch(/\[hidden\] is missing|is not the name of a header/);
 	expect((all + none + asName).toLowerCase()).not.toContain(text.toLowerCase());
+});
+
+test.each([
+	['header', 'X-Webhook-Secret'],
+	['hmac', 'X-Webhook-Signature'],
+])('without Header Name, %s reads %s', async (verification, header) => {
+	const trigger = await createTrigger({ verification }, credential);
+	const { body: missing } = await trigger.receive({ body, headers: {} });
+	expect(missing.errorMessage).toBe(`The header ${header} is missing.`);
 });
 
 test('a secret in its own header is not shown, however short it is', async () => {

@@ -31,7 +31,7 @@ export async function requestJson(
 
 /** Reads and parses a response, and hides the secrets in it. @throws Failure */
 export async function readJson(response: HttpResponse): Promise<ParsedResponse> {
-	return parseBody(response, await readBody(response));
+	return await parseBody(response, await readBody(response));
 }
 
 /** Bytes of a body, or the start of it. */
@@ -77,9 +77,13 @@ export async function readBody(
 }
 
 /** Parses a body, if it is JSON, and hides the secrets in it. @throws Failure */
-export function parseBody(response: HttpResponse, { bytes, isTruncated }: Body): ParsedResponse {
+export async function parseBody(
+	response: HttpResponse,
+	{ bytes, isTruncated }: Body,
+): Promise<ParsedResponse> {
 	const { statusCode, headers, secrets } = response;
-	const text = decodeText(bytes, charsetOf(headers['content-type']));
+	const unpacked = isGzip(bytes) ? await unpack(bytes) : bytes;
+	const text = decodeText(unpacked, charsetOf(headers['content-type']));
 	const shown = isTruncated ? withoutCutSecret(text, secrets) : text;
 	try {
 		const parsed = parseJson(shown);
@@ -89,6 +93,31 @@ export function parseBody(response: HttpResponse, { bytes, isTruncated }: Body):
 		// The body has more levels than the stack of Node.js.
 	}
 	throw new Failure('response.tooDeep', {}, { httpStatus: statusCode });
+}
+
+/** Checks for the first bytes of gzip (RFC 1952, §2.3.1). */
+function isGzip([first, second, method]: Buffer): boolean {
+	return first === 0x1f && second === 0x8b && method === 8;
+}
+
+/**
+ * Unpacks gzip that n8n's client has left: some proxies remove the label of a packed body, or pack it twice.
+ * @returns the bytes as they are if they can't be unpacked, or become too long
+ */
+async function unpack(bytes: Buffer): Promise<Buffer> {
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	try {
+		const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+		for await (const chunk of unpacked) {
+			chunks.push(chunk);
+			length += chunk.length;
+			if (length > LONGEST_BODY) return bytes;
+		}
+	} catch {
+		return bytes;
+	}
+	return Buffer.concat(chunks);
 }
 
 /** Leaves out the end of a truncated text: a part of a secret there would not be found. */

@@ -187,7 +187,7 @@ async function open(response: HttpResponse): Promise<Opened> {
 	if (isFile(started.start, type)) return { kind: 'file', content: toStream(started, response) };
 
 	const body = await readBody({ ...response, body: started.whole });
-	const parsed = parseBody(response, body);
+	const parsed = await parseBody(response, body);
 	const text = typeof parsed.body === 'string' ? parsed.body : undefined;
 	if (type === PDF) return pdfInText(text) ?? { kind: 'notAFile', parsed };
 	const isBlank = text?.trim() === '';

@@ -114,10 +114,12 @@ async function readItem(
 	index: number,
 ): Promise<INodeExecutionData[]> {
 	const { request, output } = await prepareRead(run, operation, index);
-	const items = await output.fetchItems(run.context, request, run.hint);
+	const hints: string[] = [];
+	const items = await output.fetchItems(run.context, request, (hint) => hints.push(hint));
+	for (const hint of hints) run.hint(hint);
+	if (items.length > 0 || !isTool(run.node)) return items;
 	// n8n's AI Agent 3 would hand an empty list to the model as an empty text, and the model makes something up.
-	if (items.length === 0 && isTool(run.node)) return [{ json: { message: NOTHING_FOUND } }];
-	return items;
+	return [{ json: { message: hints[0] ?? NOTHING_FOUND } }];
 }
 
 const NOTHING_FOUND = 'The service returned an empty list: there is nothing to show.';
