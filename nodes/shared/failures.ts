@@ -248,7 +248,7 @@ export const REQUEST_FAILURES = {
 	],
 	'key.maybeUsed': [
 		"Nothing was sent, and n8n's database did not tell whether it stored the Send Once Key",
-		"The key may be used up. When the database is back, send the item again with the same key. If the key was used before then, look for another execution with this key. If there is none, nothing was sent with it, and a new key can't bill twice.",
+		"The key may be used up. When the database is back, send the item again with the same key. If the node then says that it was used before, and no other execution has this key, a new key can't bill twice.",
 	],
 	'key.claimed': [
 		'This Send Once Key was used before, so nothing was sent now',
