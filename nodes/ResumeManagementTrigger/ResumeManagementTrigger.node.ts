@@ -62,14 +62,14 @@ export class ResumeManagementTrigger implements INodeType {
 	/** The specification shows no API to register a webhook (§6), so there is nothing to look up, create or delete. */
 	webhookMethods = {
 		default: {
+			checkExists: async () => false,
 			/** Refuses the activation if the trigger would refuse all events. */
-			async checkExists(this: IHookFunctions): Promise<boolean> {
+			async create(this: IHookFunctions): Promise<boolean> {
 				await readSettings(this).catch((error: unknown) => {
 					throw toNodeError(this.getNode(), error);
 				});
 				return true;
 			},
-			create: async () => true,
 			delete: async () => true,
 		},
 	};

@@ -38,7 +38,7 @@ export async function createTrigger(
 	return {
 		async activate() {
 			const context = new HookContext(workflow, node, data, 'trigger', 'activate');
-			await nodeType.webhookMethods!.default!.checkExists!.call(context);
+			await nodeType.webhookMethods!.default!.create!.call(context);
 		},
 
 		/** @param methods in place of those of n8n's context */

@@ -22,7 +22,7 @@ type ItemSettings = Pick<HttpRequest, 'credential' | 'retries' | 'settings'>;
 
 /** Finds users by their email addresses. The service has no operation for that, so the list of users is read. */
 export class Users {
-	/** Directories by account and settings, so that the items of a run read each list once. */
+	/** Directories by account and place of the list, so that the items of a run read each list once. */
 	private readonly directories = new Map<string, Promise<Directory>>();
 
 	constructor(private readonly context: HttpContext) {}
@@ -30,9 +30,8 @@ export class Users {
 	/** @returns the user's ID, percent-encoded @throws Failure; only the list was requested then */
 	async findId(user: UserByEmail, item: ItemSettings): Promise<string> {
 		const { email, path, pagination } = user;
-		const { credential, retries, settings } = item;
-		const { baseUrl, account } = credential;
-		const key = JSON.stringify([baseUrl, account, path, pagination, retries, settings]);
+		const { baseUrl, account } = item.credential;
+		const key = JSON.stringify([baseUrl, account, path, pagination]);
 		const directory = this.directories.get(key) ?? this.readDirectory(user, item);
 		this.directories.set(key, directory);
 		return onlyId(await directory, normalizeEmail(email));

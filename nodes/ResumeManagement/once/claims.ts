@@ -94,17 +94,21 @@ export class Claims {
 
 	/** @throws Failure if n8n's database can't be read: nothing was stored, unless the owner of the claim is unclear */
 	private async isStored(row: string, owner: Owner = 'other'): Promise<boolean> {
-		const [count] = await Promise.allSettled([this.count(row)]);
-		if (count.status === 'rejected') throw owner === 'unclear' ? maybeUsed() : notClaimed();
-		return count.value > 0;
+		try {
+			return (await this.count(row)) > 0;
+		} catch {
+			throw owner === 'unclear' ? maybeUsed() : notClaimed();
+		}
 	}
 
 	/** Counts the values of a row that may have been stored: waits for the database. @throws Failure if it takes too long */
 	private async countOnceReachable(row: string): Promise<number> {
 		for (;;) {
-			const [count] = await Promise.allSettled([this.count(row)]);
-			if (count.status === 'fulfilled') return count.value;
-			if (!(await this.mayWait())) throw maybeUsed();
+			try {
+				return await this.count(row);
+			} catch {
+				if (!(await this.mayWait())) throw maybeUsed();
+			}
 		}
 	}
 
@@ -133,9 +137,12 @@ export class Claims {
 	/** @param hint is shown if no attempt succeeds */
 	private async store(change: () => Promise<unknown>, hint: string): Promise<void> {
 		for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-			const [stored] = await Promise.allSettled([change()]);
-			if (stored.status === 'fulfilled') return;
-			await pause(INTERVAL * 2 ** attempt, this.cancelled);
+			try {
+				await change();
+				return;
+			} catch {
+				await pause(INTERVAL * 2 ** attempt, this.cancelled);
+			}
 		}
 		this.hint(hint);
 	}

@@ -13,12 +13,6 @@ export type Entry =
 	| { outcome: 'applied'; body: JsonBody; output?: RecordOutput; beside?: IDataObject }
 	| { outcome: Outcome; failure: Error };
 
-/** The entry of a write from its sending until something is proved. */
-export const UNKNOWN_OUTCOME: Entry = {
-	outcome: 'unknown',
-	failure: new Failure('node.unexpected', {}, { isWrite: true }),
-};
-
 /** The writes of one run of a node, its attempts by Retry On Fail included. */
 export class Journal {
 	private readonly entries = new Map<WriteId, Entry>();
@@ -108,8 +102,9 @@ export function journalOf(context: RunContext): Journal {
 
 /** @throws Failure if n8n hands out copies of the execution data: a retry would not find its journal, and could send twice */
 export function refuseUnguarded(context: RunContext): void {
-	const isCopied = context.getExecuteData() !== context.getExecuteData();
-	if (isCopied) throw new Failure('write.unguarded');
+	const data = context.getExecuteData();
+	const dataAgain = context.getExecuteData();
+	if (data !== dataAgain) throw new Failure('write.unguarded');
 }
 
 interface RunContext {

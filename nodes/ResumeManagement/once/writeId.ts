@@ -22,8 +22,9 @@ export function writeIdOf(context: IExecutePaginationFunctions): WriteId {
  * object again only for the arguments of a call (n8n-core's execute-single-context.ts).
  */
 function refuseOtherCalls(context: IExecutePaginationFunctions, isCall: boolean): void {
-	const isSameAgain = argumentsOf(context) === argumentsOf(context);
-	if (isSameAgain !== isCall) throw new Failure('write.unguarded');
+	const input = argumentsOf(context);
+	const inputAgain = argumentsOf(context);
+	if ((input === inputAgain) !== isCall) throw new Failure('write.unguarded');
 }
 
 function argumentsOf(context: IExecutePaginationFunctions): object {

@@ -10,7 +10,7 @@ import { type JsonBody, reportsError } from '../http/judge';
 import { requestJson } from '../http/response';
 import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
-import { type Entry, journalOf, refuseUnguarded, UNKNOWN_OUTCOME } from '../once/journal';
+import { type Entry, journalOf, refuseUnguarded } from '../once/journal';
 import type { WriteId } from '../once/writeId';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../responses/record';
@@ -30,7 +30,8 @@ export async function writeAll(
 	const outputs: Outputs = new Map();
 	const prepared = new Map<number, PreparedWrite>();
 	try {
-		// The results of an earlier attempt come before anything that can fail in this attempt.
+		refuseUnguarded(run.context);
+		// An earlier attempt by Retry On Fail may have applied items. They come before anything that can fail in this attempt.
 		const journal = journalOf(run.context);
 		for (const index of indexes) {
 			const entry = journal.recall(index);
@@ -74,12 +75,14 @@ export async function writeSingle(
 	index: number,
 	id: WriteId,
 ): Promise<INodeExecutionData[]> {
+	refuseUnguarded(run.context);
 	const journal = journalOf(run.context);
 	return await journal.inTurn(async () => {
 		const entry = journal.recall(id);
 		if (entry) return [itemOf(entry)];
 		if (!run.continues) journal.refuseAfterFailure(id);
 		const prepared = await prepareUnrepeated(run, operation, index).catch((failure: Error) => {
+			// It stops the writes that n8n has started after it.
 			journal.record(id, { outcome: 'refused', failure });
 			throw failure;
 		});
@@ -87,43 +90,64 @@ export async function writeSingle(
 	});
 }
 
-/** Carries out a write: at most once in a run, and with a Send Once Key at most once in all executions. */
+/** Carries out a write, or previews it, and keeps what became of it: a later attempt of the run must not send it again. */
 async function writeOnce(
 	run: Run,
 	operation: WriteOperation,
 	id: WriteId,
-	{ request, output, beside, preview, sendOnceKey }: PreparedWrite,
+	write: PreparedWrite,
 ): Promise<INodeExecutionData> {
-	refuseUnguarded(run.context);
+	const { request, preview, sendOnceKey } = write;
 	if (preview) {
 		// An item that could not be sent fails in a preview, too.
 		if (sendOnceKey) await claimsOf(run).checkRows();
 		return previewOf(operation, request);
 	}
-	const journal = journalOf(run.context);
-	journal.record(id, UNKNOWN_OUTCOME);
-	let entry: Entry;
-	let claim: Claim | 'alreadySent' | 'noKey' = 'noKey';
-	try {
-		if (sendOnceKey) {
-			claim = await claimsOf(run).claim(sendOnceKey, requestIdentity(operation, request));
-		}
-		if (claim === 'alreadySent') {
-			const body = { alreadySent: true, sendOnceKey, outcome: 'applied', ...beside };
-			entry = { outcome: 'applied', body };
-		} else {
-			const { body } = await requestJson(run.context, request);
-			refuseUnconfirmed(operation, request, body);
-			const billed = operation.bills && { billed: true };
-			entry = { outcome: 'applied', body, output, beside: { ...beside, ...billed } };
-		}
-	} catch (error) {
-		entry = failedEntry(error);
-	}
-	journal.record(id, entry);
-	// A failure to store it is a hint, and leaves the outcome as it is.
-	if (typeof claim === 'object') await claimsOf(run).settle(claim, entry.outcome);
+	const entry = sendOnceKey
+		? await sendClaimed(run, operation, write, sendOnceKey)
+		: await sendConfirmed(run, operation, write);
+	journalOf(run.context).record(id, entry);
 	return itemOf(entry);
+}
+
+/** Sends a write unless its key was used before, in any execution of the workflow. */
+async function sendClaimed(
+	run: Run,
+	operation: WriteOperation,
+	write: PreparedWrite,
+	sendOnceKey: string,
+): Promise<Entry> {
+	const claims = claimsOf(run);
+	let claim: Claim | 'alreadySent';
+	try {
+		claim = await claims.claim(sendOnceKey, requestIdentity(operation, write.request));
+	} catch (error) {
+		return failedEntry(error);
+	}
+	if (claim === 'alreadySent') {
+		const body = { alreadySent: true, sendOnceKey, outcome: 'applied', ...write.beside };
+		return { outcome: 'applied', body };
+	}
+	const entry = await sendConfirmed(run, operation, write);
+	// A failure to store it is a hint, and leaves the outcome as it is.
+	await claims.settle(claim, entry.outcome);
+	return entry;
+}
+
+/** Sends a write. Only a response that confirms it is a success. */
+async function sendConfirmed(
+	run: Run,
+	operation: WriteOperation,
+	{ request, output, beside }: PreparedWrite,
+): Promise<Entry> {
+	try {
+		const { body } = await requestJson(run.context, request);
+		refuseUnconfirmed(operation, request, body);
+		const billed = operation.bills ? { billed: true } : {};
+		return { outcome: 'applied', body, output, beside: { ...beside, ...billed } };
+	} catch (error) {
+		return failedEntry(error);
+	}
 }
 
 function claimsOf(run: Run): Claims {
@@ -139,9 +163,12 @@ async function prepareUnrepeated(
 ): Promise<PreparedWrite> {
 	const prepared = await prepareWrite(run, operation, index);
 	const { purchase, sendOnceKey, request } = prepared;
-	// With a key, `Claims` decides: different keys are different purchases. Each call of a tool is a purchase of its own.
-	if (!purchase || sendOnceKey || isTool(run.node)) return prepared;
-	// The Base URL is enough within a run: all items have one credential, or expressions in it.
+	if (!purchase) return prepared;
+	// With a key, `Claims` decides: different keys are different purchases.
+	if (sendOnceKey) return prepared;
+	// Each call of a tool is a purchase of its own.
+	if (isTool(run.node)) return prepared;
+	// Not by the account: two private keys may belong to one customer of the service.
 	const id = JSON.stringify([request.credential.baseUrl, purchase.id]);
 	const firstItem = journalOf(run.context).recordPurchase(id, index);
 	if (firstItem !== index && !purchase.isRepeatAllowed) {
@@ -208,8 +235,9 @@ function whyUnconfirmed(
 
 /** @param error if it is no {@link Failure}, the outcome is unknown */
 function failedEntry(error: unknown): Entry {
-	if (!(error instanceof Failure)) return UNKNOWN_OUTCOME;
-	const failure = error.with({ isWrite: true });
+	const failure = (error instanceof Failure ? error : new Failure('node.unexpected')).with({
+		isWrite: true,
+	});
 	return { outcome: failure.outcome, failure };
 }
 
@@ -221,8 +249,12 @@ function itemOf(entry: Entry): INodeExecutionData {
 		return output ? output.itemOf(body, beside) : toItem(body);
 	} catch {
 		// Whatever failed here, the service has carried it out.
+		throw notShown();
 	}
-	throw new Failure('write.notShown', {}, { isWrite: true, outcome: 'applied' });
+}
+
+function notShown(): Failure {
+	return new Failure('write.notShown', {}, { isWrite: true, outcome: 'applied' });
 }
 
 /** A hint of the run, because a notice in the node's description can't depend on this setting. */
