@@ -6,11 +6,9 @@ import {
 	type IHttpRequestOptions,
 	type ILoadOptionsFunctions,
 	type IN8nHttpFullResponse,
-	sleep,
 } from 'n8n-workflow';
 
 import { CREDENTIAL_TYPE, type Credential } from '../../shared/credential';
-import { Failure } from '../../shared/failure';
 import type { SecretSpellings } from '../../shared/secrets';
 import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure';
 
@@ -159,54 +157,6 @@ export function discard({ body, limit }: HttpResponse): void {
 	// An error event that nobody listens to would end n8n's process.
 	body.once('error', () => {});
 	limit.abort();
-}
-
-/** Milliseconds. The pause after attempt n (from 0) is random, up to `FIRST_PAUSE * 2^n` and the longest: clients spread out. */
-const FIRST_PAUSE = 500;
-
-/** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
-const LONGEST_PAUSE = 60_000;
-
-/**
- * Repeats an attempt until it succeeds or must not be repeated.
- * @param retries most attempts after the first one
- * @throws the Failure of the last attempt
- */
-export async function withRetries<T>(
-	{ retries, write }: Pick<HttpRequest, 'retries' | 'write'>,
-	cancelled: AbortSignal | undefined,
-	attempt: () => Promise<T>,
-): Promise<T> {
-	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });
-	for (let retry = 0; ; retry++) {
-		let error: unknown;
-		try {
-			return await attempt();
-		} catch (reason) {
-			error = reason;
-		}
-		if (retry === retries || !mayRepeat(error, write)) throw error;
-		const longest = Math.min(FIRST_PAUSE * 2 ** retry, LONGEST_PAUSE);
-		await pause(Math.max(error.facts.retryAfter ?? 0, Math.random() * longest), cancelled);
-		if (cancelled?.aborted) throw error;
-	}
-}
-
-/** Checks whether the same request may succeed later and, for a write, provably did nothing. */
-function mayRepeat(error: unknown, write = false): error is Failure {
-	if (!(error instanceof Failure) || !error.facts.transient) return false;
-	if ((error.facts.retryAfter ?? 0) > LONGEST_PAUSE) return false;
-	return !write || error.outcome === 'refused';
-}
-
-/** Waits so many milliseconds, or until the signal is aborted. */
-export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
-	if (signal?.aborted) return;
-	let end = () => {};
-	const aborted = new Promise<void>((resolve) => (end = resolve));
-	signal?.addEventListener('abort', end, { once: true });
-	await Promise.race([sleep(milliseconds), aborted]);
-	signal?.removeEventListener('abort', end);
 }
 
 /** Ends a request that takes too long, or whose execution is cancelled. n8n's linter forbids `setTimeout`. */

@@ -8,7 +8,7 @@ import { readCredential } from '../../shared/credential';
 import { Failure, toNodeApiError, toNodeError } from '../../shared/failure';
 import { shownNames } from '../../shared/names';
 import { toSegment, trimInvisible } from '../../shared/text';
-import { requestJson } from '../http/response';
+import { requestJson } from '../http/request';
 import { findList } from '../responses/findList';
 import { idOf, stringsNamed } from '../responses/ids';
 import { EMAIL, GIVEN_NAMES, idNames, NAMES } from '../responses/names';

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import { Failure, type Outcome } from '../../shared/failure';
-import { pause } from '../http/send';
+import { pause } from '../http/pause';
 import { type ClaimContext, withRow } from './withRow';
 
 /** Milliseconds. All items of a run together wait no longer for other executions, or for n8n's database. */

@@ -19,7 +19,7 @@ import {
 	TRANSIENT,
 } from '../http/judge';
 import { networkFailure, SERVICE } from '../http/networkFailure';
-import { parseBody, readBody, readJson } from '../http/response';
+import { parseBody, readBody, readJson, withRetries } from '../http/request';
 import {
 	cancelSignalOf,
 	discard,
@@ -28,7 +28,6 @@ import {
 	type Readable,
 	requestLink,
 	send,
-	withRetries,
 } from '../http/send';
 import { dispositionOf, mimeTypeOf, safeFileName } from './fileNames';
 import { readStart, toStream } from './fileStream';

@@ -3,7 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { Failure } from '../../shared/failure';
 import type { ParameterReader } from '../../shared/parameters';
 import type { JsonBody } from '../http/judge';
-import { requestJson } from '../http/response';
+import { requestJson } from '../http/request';
 import type { HttpContext, HttpRequest } from '../http/send';
 import { findList, type ListPlace, requireList } from './findList';
 import { isIncomplete, type ListEnd, listEndOf } from './listEnd';

@@ -1,6 +1,6 @@
 import { Failure } from '../../shared/failure';
 import type { JsonBody, ParsedResponse } from '../http/judge';
-import { requestJson } from '../http/response';
+import { requestJson } from '../http/request';
 import type { HttpContext, HttpRequest } from '../http/send';
 import { type ListPlace, requireList } from './findList';
 import { idOf } from './ids';

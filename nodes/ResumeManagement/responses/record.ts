@@ -3,7 +3,7 @@ import type { GenericValue, IDataObject, INodeExecutionData } from 'n8n-workflow
 import { isObject } from '../../shared/json';
 import type { ParameterReader } from '../../shared/parameters';
 import type { JsonBody } from '../http/judge';
-import { requestJson } from '../http/response';
+import { requestJson } from '../http/request';
 import type { HttpContext, HttpRequest } from '../http/send';
 
 /** A response that is one record, as each write's is. */

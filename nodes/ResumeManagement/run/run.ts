@@ -8,7 +8,7 @@ import type {
 import type { Credential } from '../../shared/credential';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import { isTool, type ParameterOptions } from '../../shared/parameters';
-import { pause } from '../http/send';
+import { pause } from '../http/pause';
 import type { Users } from '../lookup/users';
 import type { Claims } from '../once/claims';
 

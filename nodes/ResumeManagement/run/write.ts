@@ -7,7 +7,7 @@ import { isTool } from '../../shared/parameters';
 import { hideSecrets } from '../../shared/secrets';
 import { normalizeEmail } from '../../shared/text';
 import { type JsonBody, reportsError } from '../http/judge';
-import { requestJson } from '../http/response';
+import { requestJson } from '../http/request';
 import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
 import { type Entry, journalOf, refuseUnguarded } from '../once/journal';

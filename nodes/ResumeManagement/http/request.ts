@@ -3,13 +3,13 @@ import { charsetOf, decodeText, parseJson } from '../../shared/json';
 import { hideSecrets, type SecretSpellings } from '../../shared/secrets';
 import { type JsonBody, judge, type ParsedResponse, retryAfterOf } from './judge';
 import { networkFailure } from './networkFailure';
+import { pause } from './pause';
 import {
 	cancelSignalOf,
 	type HttpContext,
 	type HttpRequest,
 	type HttpResponse,
 	send,
-	withRetries,
 } from './send';
 
 /** Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it is parsed. */
@@ -27,6 +27,44 @@ export async function requestJson(
 		const response = await readJson(await send(context, request));
 		return { ...response, body: judge(response) };
 	});
+}
+
+/** Milliseconds. The pause after attempt n (from 0) is random, up to `FIRST_PAUSE * 2^n` and the longest: clients spread out. */
+const FIRST_PAUSE = 500;
+
+/** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
+const LONGEST_PAUSE = 60_000;
+
+/**
+ * Repeats an attempt until it succeeds or must not be repeated.
+ * @param retries most attempts after the first one
+ * @throws the Failure of the last attempt
+ */
+export async function withRetries<T>(
+	{ retries, write }: Pick<HttpRequest, 'retries' | 'write'>,
+	cancelled: AbortSignal | undefined,
+	attempt: () => Promise<T>,
+): Promise<T> {
+	if (cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });
+	for (let retry = 0; ; retry++) {
+		let error: unknown;
+		try {
+			return await attempt();
+		} catch (reason) {
+			error = reason;
+		}
+		if (retry === retries || !mayRepeat(error, write)) throw error;
+		const longest = Math.min(FIRST_PAUSE * 2 ** retry, LONGEST_PAUSE);
+		await pause(Math.max(error.facts.retryAfter ?? 0, Math.random() * longest), cancelled);
+		if (cancelled?.aborted) throw error;
+	}
+}
+
+/** Checks whether the same request may succeed later and, for a write, provably did nothing. */
+function mayRepeat(error: unknown, write = false): error is Failure {
+	if (!(error instanceof Failure) || !error.facts.transient) return false;
+	if ((error.facts.retryAfter ?? 0) > LONGEST_PAUSE) return false;
+	return !write || error.outcome === 'refused';
 }
 
 /** Reads and parses a response, and hides the secrets in it. @throws Failure */

@@ -1,0 +1,11 @@
+import { sleep } from 'n8n-workflow';
+
+/** Waits so many milliseconds, or until the signal is aborted. */
+export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+	if (signal?.aborted) return;
+	let end = () => {};
+	const aborted = new Promise<void>((resolve) => (end = resolve));
+	signal?.addEventListener('abort', end, { once: true });
+	await Promise.race([sleep(milliseconds), aborted]);
+	signal?.removeEventListener('abort', end);
+}
