@@ -22,7 +22,7 @@ export interface EventItem extends IDataObject {
 	 * whole delivery: in an array, the event's place follows them.
 	 */
 	deliveryId: string;
-	/** `bodyHash`: a repeated delivery looks like a second event with the same content. */
+	/** By `bodyHash`, a second event with the same content has the same ID as the first, as a repeated delivery has. */
 	deliveryIdSource: 'payload' | 'header' | 'bodyHash';
 	/** ISO 8601. */
 	receivedAt: string;
@@ -82,7 +82,10 @@ function readArray(elements: GenericValue[], settings: Settings, delivery: Deliv
 	});
 }
 
-/** Checks whether a payload without a text as its name has the names of events in a list, or another value as its name. */
+/**
+ * Checks whether a payload without a name may be another event than the one of the specification: it is a batch, such as
+ * `{ events: [{ event: 'a' }] }`, or its name is no text, such as `{ event: { name: 'a' } }`.
+ */
 function mayBeOtherEvent(payload: unknown): boolean {
 	const lists = isObject(payload) ? Object.values(payload).filter(Array.isArray) : [];
 	const names = [payload, ...lists.flat()].flatMap((one) => valuesNamed(one, SURE_EVENT_NAMES));

@@ -30,7 +30,7 @@ export const properties: INodeProperties[] = [
 				value: 'resumeSectionSaved',
 				action: 'On resume section saved',
 				description:
-					'Events with this name, and a body without a name that is no array. Case, spaces, dots, hyphens and underscores do not matter.',
+					'Events with this name, and events without a name, unless several come in one array. Case, spaces, dots, hyphens and underscores do not matter.',
 			},
 		],
 	},

@@ -172,7 +172,7 @@ function unreadable(body: unknown): Failure {
 	return new Failure(isEmpty ? 'response.empty' : id, {}, { httpStatus: 200 });
 }
 
-/** Characters at the start of a web page that name HTML. Other markup is XML. */
+/** Characters at the start of a page that may name HTML. A page that names it later is taken for other markup, such as XML. */
 const HTML_WITHIN = 2_000;
 
 function looksLikeHtml(body: unknown): boolean {

@@ -63,7 +63,7 @@ export class Users {
 	}
 }
 
-/** Returns a failure of reading the list. Its advice has the pause already that the service asks for. */
+/** Returns the failure of an item whose list could not be read, with the reason and the advice of that request. */
 function listUnreadable({ message: reason, advice, facts }: Failure): Failure {
 	const { code, httpStatus, details } = facts;
 	return new Failure('user.listUnreadable', { reason, advice }, { code, httpStatus, details });

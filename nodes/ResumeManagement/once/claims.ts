@@ -13,7 +13,7 @@ const INTERVAL = 250;
 /** Insertions of a claim. A database that is full or read-only refuses each, and so does n8n for a workflow that is not saved. */
 const MOST_INSERTIONS = 3;
 
-/** Values of a claim's row. Another execution that asks for it adds its own owner. */
+/** Values of a claim's row: its name, and the ID of its owner. Each other execution that asks for the row adds its own ID. */
 const ROW_AND_OWNER = 2;
 
 /** Attempts to store what became of a request. The pauses between them double. */
@@ -129,7 +129,7 @@ export class Claims {
 		}
 	}
 
-	/** Checks that n8n stores each row under its own name: see {@link withRow}. @throws Failure if it does not */
+	/** Checks that n8n stores each row under its own name, and not all in one: see {@link withRow}. @throws Failure if it does not */
 	async checkRows(): Promise<void> {
 		if (await this.isStored(rowName('never written'))) throw notClaimed();
 	}
@@ -180,7 +180,7 @@ const NOT_REMOVED =
 const NOT_STORED =
 	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was used before.';
 
-/** Two keys that look the same are one key: in other forms of their characters, or with another hyphen, as Word puts in. */
+/** Two keys that look the same are one key: with other forms of characters, or with a hyphen that Word has replaced. */
 function comparableKey(key: string): string {
 	return key.normalize('NFKC').replace(/[\u2010\u2011]/g, '-');
 }

@@ -121,14 +121,14 @@ class Pages {
 
 	/** Adds the records of a page. @throws Failure if a record without an ID was on an earlier page */
 	private addRecords(page: PageRecord[]): void {
-		const withoutId = page
+		const texts = page
 			.filter(({ id }) => id === undefined)
 			.map(({ record }) => JSON.stringify(record));
 		// A cursor shows by itself whether it moves on, so that equal records are different records.
-		if (this.mode !== 'cursor' && withoutId.some((text) => this.withoutId.has(text))) {
+		if (this.mode !== 'cursor' && texts.some((text) => this.withoutId.has(text))) {
 			throw new Failure('list.samePage', { what: 'A record without an ID came twice.' });
 		}
-		for (const text of withoutId) this.withoutId.add(text);
+		for (const text of texts) this.withoutId.add(text);
 		for (const { id, record } of page) {
 			if (id === undefined || !this.ids.has(id)) this.records.push(record);
 			if (id !== undefined) this.ids.add(id);

@@ -62,7 +62,7 @@ const EMPTY_ITEM =
  * Runs the operation for one item. n8n's loop over declarative nodes calls it for each, all at once, where n8n does not call
  * {@link runItems}: for the tools of version 2 of its AI Agent (n8n-core's get-input-connection-data.ts), and in its step
  * executor (V1StepExecutor of @n8n/node-engine-compatibility).
- * n8n shows no hints there, and hands over one item without the others: each looks its user up and waits for its key by itself.
+ * n8n shows no hints there. The items share nothing: the list of users is read for each, and each waits for its key alone.
  * @param operation undefined for one that the node does not have, such as n8n's Custom API Call
  * @throws NodeApiError or NodeOperationError
  */

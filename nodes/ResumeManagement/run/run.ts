@@ -50,7 +50,7 @@ export function returnsFailures(context: Run['context'], wayIn: 'allItems' | 'on
 export type Outputs = Map<number, INodeExecutionData[]>;
 
 /**
- * Pairs the output of an item with it; or returns a failed item.
+ * Returns the items that an input item leads to, paired with it; or a failed item.
  * @throws NodeApiError or NodeOperationError if a failed item ends the run
  */
 export async function runItem(

@@ -114,7 +114,7 @@ export const upgrade: WriteOperation = {
 		const aiTokenId = parameters.optionalText('aiTokenId');
 		const preview = parameters.flag('preview');
 		const isRepeatAllowed = parameters.flag('options.allowRepeatedUpgrades');
-		// An upgrade does not repeat a preview, which bought nothing. The same plan with other AI credits is most often a mistake.
+		// A preview is compared with other previews only. The same plan with other AI credits is most often a mistake.
 		const id = JSON.stringify([preview, normalizeEmail(email), planId.normalize('NFC')]);
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },

@@ -1,7 +1,7 @@
 import type { WriteOperation } from '../operation';
 import { getToken } from './getToken';
 
-/** The same capability as Get Token, at another address; the specification does not show its method (§4.2). */
+/** The same as Get Token, at another address; the specification does not show its method (§4.2). */
 export const connect: WriteOperation = {
 	...getToken,
 	value: 'connect',
