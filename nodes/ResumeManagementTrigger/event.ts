@@ -40,6 +40,7 @@ export function readEvents(
 ): { items: EventItem[] } | Unreadable {
 	const { body, headers } = delivery;
 	const payload = readPayload(decodeText(body, charsetOf(headers['content-type'])), settings);
+	if (body.length === 0) return { problem: 'The body is empty.' };
 	if (payload === undefined) return { problem: 'The body is not JSON, or nested too deeply.' };
 	const items = Array.isArray(payload)
 		? readArray(payload, settings, delivery)
@@ -89,7 +90,7 @@ function readArray(elements: GenericValue[], settings: Settings, delivery: Deliv
 function mayBeOtherEvent(payload: unknown): boolean {
 	const lists = isObject(payload) ? Object.values(payload).filter(Array.isArray) : [];
 	const names = [payload, ...lists.flat()].flatMap((one) => valuesNamed(one, SURE_EVENT_NAMES));
-	return names.some((name) => name !== null);
+	return names.some((name) => name !== null && name !== '');
 }
 
 type EventId = Pick<EventItem, 'deliveryId' | 'deliveryIdSource'>;

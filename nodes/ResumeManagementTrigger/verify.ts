@@ -56,7 +56,7 @@ function hmacRejection(settings: VerificationSettings, delivery: Delivery): stri
 function standardRejection(secrets: string[], delivery: Delivery): string | undefined {
 	const [id, timestamp, header = ''] = STANDARD_HEADERS.map((name) => headerOf(delivery, name));
 	const isTimely = Math.abs(delivery.receivedAt.getTime() / 1000 - Number(timestamp)) <= TOLERANCE;
-	if (!isTimely) return 'The timestamp is not within 5 minutes of now.';
+	if (!isTimely) return 'The timestamp, in seconds, is not within 5 minutes of now.';
 	const keys = secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
 	const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), delivery.body]);
 	const signatures = afterPrefix(findSignatures(header), 'v1,');

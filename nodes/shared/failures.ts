@@ -42,7 +42,7 @@ export const SETTING_FAILURES = {
 
 	'credential.baseUrl': [
 		"The credential's 'Base URL' can't be used",
-		'It must start with https:// (http:// for localhost only) and end in a version, such as https://api.example.com/v1. Nothing was sent.',
+		'It must start with https:// (http:// for localhost only), end in a version, such as https://api.example.com/v1, and have no blank. Nothing was sent.',
 	],
 	'credential.privateKey': [
 		"The credential's 'Private Key' can't be used",
@@ -72,7 +72,7 @@ export const SETTING_FAILURES = {
 		'It has {excess}, which is no part of one email address. Enter only the address, as its owner writes it.',
 	],
 	'parameter.invisible': [
-		"'{field}' has an invisible character ({code}) after '{before}'",
+		"'{field}' has an invisible character ({code}) {place}",
 		'Remove the character where the value comes from, or enter the value by hand. To another system, it would be another value.',
 	],
 	'parameter.notText': [
@@ -108,7 +108,7 @@ export const SETTING_FAILURES = {
 		'Enter an object in braces, such as {"title": "Engineer"}.',
 	],
 	'parameter.brokenJson': [
-		"'{field}' is not valid JSON after '{before}'",
+		"'{field}' is not valid JSON {place}",
 		'A quotation mark or a line break of an expression can break JSON. In the expression, use JSON.stringify() around the value, without quotation marks around the expression.',
 	],
 	'parameter.notJson': [
@@ -129,7 +129,7 @@ export const SETTING_FAILURES = {
 		"n8n's HTTP client does not send a query parameter of this name. Ask your account manager for another one.",
 	],
 	'parameter.proxy': [
-		"'Proxy' in Request Options is not a URL",
+		"'Proxy' in Request Options is not an http or https URL",
 		'Enter it as http://host:port or https://host:port. Write % @ # / ? in a user or password as %25 %40 %23 %2F %3F. Nothing was sent.',
 	],
 	'parameter.noUser': [
@@ -188,12 +188,12 @@ export const REQUEST_FAILURES = {
 		"Check this item's parameters. If this keeps happening, contact your account manager.",
 	],
 	'service.keyRefused': [
-		'The service did not accept the private key (HTTP {status}{page})',
-		"Check the credential's 'Private Key', and that it belongs to this 'Base URL'. If n8n connects through a proxy, the proxy may have refused the request.",
+		'The service refused access (HTTP {status}{page})',
+		"Check the credential's 'Private Key', and that it belongs to this 'Base URL'. A proxy or a firewall in front of the service may also have refused the request.",
 	],
 	'service.notFound': [
 		'The service has nothing at this address (HTTP {status}{page})',
-		"Check the ID, and the credential's 'Base URL', which ends in the service's version.",
+		"Check the ID or path, if there is one, and the credential's 'Base URL', which ends in the service's version.",
 	],
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
@@ -252,7 +252,7 @@ export const REQUEST_FAILURES = {
 	],
 	'key.claimed': [
 		'This Send Once Key was used before, so nothing was sent now',
-		"Find out what became of the first request with this key: it may be under way, carried out or on hold, or may be another request. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
+		"Find out what became of the first request with this key: it may be under way, carried out or on hold, or may be another request, such as of another item with the same key. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
 	],
 
 	'network.hostUnknown': [
@@ -269,7 +269,7 @@ export const REQUEST_FAILURES = {
 	],
 	'network.notSecure': [
 		'No secure connection to {host} could be made',
-		'The certificate of {host} was not accepted, or {host} does not speak TLS. Check {address}.',
+		'The certificate of {host} was not accepted, or {host} does not speak TLS. Check {address} and the proxy, if there is one.',
 	],
 	'network.timeout': [
 		'No response from {host} in time',
@@ -317,8 +317,8 @@ export const REQUEST_FAILURES = {
 	'file.several': ['The response has more than one file', SET_FILE_PATH],
 	'file.notAtPath': ["The response has no file at '{path}'", SET_FILE_PATH],
 	'file.isText': [
-		'Text was received from {host} in place of a file',
-		"Text is a file only if it is sent as an attachment, or if 'File Path' in Options leads to it. Ask your account manager.",
+		'The response from {host} is no file',
+		"It is text, or is declared as a PDF but does not begin as one. Text is a file only if it is sent as an attachment, or if 'File Path' in Options leads to it. Ask your account manager.",
 	],
 	'file.badLink': [
 		"The file's link can't be followed",

@@ -221,19 +221,28 @@ export class ParameterReader {
 	}
 }
 
-/** Start of an expression in a text that n8n did not evaluate. */
-const EXPRESSION = '{{';
+/** An expression in a text that n8n did not evaluate, with its braces or without. */
+const EXPRESSION = /\{\{|\$(json|input|node|item)\b/;
 
-/** Words that models and expressions write instead of a value that they do not have. */
+/** Words that models, expressions and spreadsheets write instead of a value that they do not have. */
 const NO_VALUE =
-	/^(null|none|nil|nonetype|undefined|#?n\/?a|#ref!|#value!|nan|unknown|missing|empty|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—])$/i;
+	/^(null|none|nil|nonetype|undefined|#?n\/[ad]|na|#nv|nan|unknown|missing|optional|string|tbd|invalid date(time)?|loading|(empty|blank)( string)?|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—])$/i;
 
-/** Checks whether a text has only such a word, once or again, or only brackets and quotes. */
+/** An error of a spreadsheet in any language, such as `#REF!` and `#BEZUG!`, or a placeholder of a model, such as `<user_id>`. */
+const NO_VALUE_OF_A_KIND = /^(#[¡\p{L}/0]{2,12}[!?]|<[\w -]+>)$/u;
+
+/** Checks whether a text has only such a word, once or again, or only brackets and quotes; or an object that became a text. */
 function isNoValue(text: string): boolean {
 	if (trimInvisible(text) === '') return false;
+	if (NO_VALUE_OF_A_KIND.test(trimInvisible(text)) || text.includes('[object ')) return true;
 	const bare = trimInvisible(text.replace(/["'`<>()[\]{}.]/g, ''));
 	const words = bare.split(/\s+/);
 	return bare === '' || NO_VALUE.test(bare) || words.every((word) => NO_VALUE.test(word));
+}
+
+/** Returns where something is in a text, for an error. */
+function placeAfter(before: string): string {
+	return before === '' ? 'at its start' : `after '${before.slice(-SHOWN)}'`;
 }
 
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
@@ -260,8 +269,11 @@ class ParameterValue {
 
 	/** @param limits a larger number becomes the largest */
 	wholeNumber(limits: { default: unknown; smallest: number; largest: number }): number {
-		const number = Math.floor(Number(this.optionalText() || limits.default));
-		if (Number.isNaN(number)) this.reject('parameter.notANumber');
+		const text = this.optionalText();
+		// JavaScript reads 1.000 as 1, and 0x10 as 16.
+		const isOther = typeof this.value === 'string' && !/^[+-]?\d*$/.test(text);
+		const number = Math.floor(Number(text || limits.default));
+		if (isOther || Number.isNaN(number)) this.reject('parameter.notANumber');
 		if (number < limits.smallest) this.reject('parameter.tooSmall', { least: limits.smallest });
 		return Math.min(number, limits.largest);
 	}
@@ -286,8 +298,8 @@ class ParameterValue {
 		if (this.isNoValueOfModel()) return '';
 		const text = trimInvisible(this.toText(this.value));
 		const invisible = findInvisible(text);
-		if (invisible) this.reject('parameter.invisible', invisible);
-		return text.includes(EXPRESSION) ? this.reject('parameter.anExpression') : text;
+		if (invisible) this.rejectInvisible(invisible);
+		return EXPRESSION.test(text) ? this.reject('parameter.anExpression') : text;
 	}
 
 	/** Returns text with any characters, without blanks around it; '' if it is missing. */
@@ -306,7 +318,7 @@ class ParameterValue {
 		const text = this.toText(given);
 		// n8n's client would take the character after half a surrogate pair for the other half.
 		const half = findInvisible(text.replace(/\P{Cs}/gu, ' '));
-		return half ? this.reject('parameter.invisible', half) : text;
+		return half ? this.rejectInvisible(half) : text;
 	}
 
 	/** Returns an ID as one percent-encoded segment of a path. */
@@ -324,7 +336,8 @@ class ParameterValue {
 
 	email(): string {
 		const email = this.text();
-		const excess = email.includes('@') ? partBesideEmail(email) : undefined;
+		const hasTwoSides = /[^@]@+[^@]/.test(email);
+		const excess = hasTwoSides ? partBesideEmail(email) : undefined;
 		if (excess) this.reject('parameter.moreThanAnEmail', { excess });
 		return EMAIL.test(email) ? email : this.reject('parameter.notAnEmail');
 	}
@@ -384,6 +397,10 @@ class ParameterValue {
 		throw new Failure(id, { field: this.label, ...values }, { details: this.settings.consequence });
 	}
 
+	private rejectInvisible({ code, before }: { code: string; before: string }): never {
+		return this.reject('parameter.invisible', { code, place: placeAfter(before) });
+	}
+
 	private toText(value: unknown): string {
 		if (value === undefined || value === null) return '';
 		const text = exactString(value);
@@ -399,7 +416,7 @@ class ParameterValue {
 		try {
 			return JSON.parse(text) as unknown;
 		} catch {
-			return this.reject('parameter.brokenJson', { before: validStart(text).slice(-SHOWN) });
+			return this.reject('parameter.brokenJson', { place: placeAfter(validStart(text)) });
 		}
 	}
 

@@ -31,11 +31,12 @@ export function findInvisible(
 	return { code: `U+${code}`, position: index + 1, before };
 }
 
-/** Normalizes an email address for comparison. Lower-cases only A–Z: Unicode folding could match another address. */
+/** Normalizes an email address for comparison: without regard to case, and its domain in ASCII, as a browser's form sends `müller.de`. */
 export function normalizeEmail(email: string): string {
-	return trimInvisible(email)
-		.normalize('NFC')
-		.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+	const address = trimInvisible(email).normalize('NFC').toLowerCase();
+	const [local, domain = '', ...others] = address.split('@');
+	const url = `http://${domain}`;
+	return others.length === 0 && URL.canParse(url) ? `${local}@${new URL(url).host}` : address;
 }
 
 /** What people's tools put around an address or into it. */
@@ -50,8 +51,8 @@ const NO_PART_OF_AN_EMAIL = [
 	/%[\da-f]{2}|^u003[ce]/gi,
 	// 'a@b.example as a spreadsheet's text, • a@b.example
 	/^[^\p{L}\p{N}_+]+/gu,
-	// a@b..example, a.@b.example, a@b.example.
-	/\.\.+|\.(?=@|$)|(?<=@)\./g,
+	// a@b..example, a@.b.example, a@b.example. Providers in Japan have given addresses with such dots before the @.
+	/\.\.+(?=[^@]*$)|(?<=@)\.|\.$/g,
 	// a@-b.example
 	/(?<=[@.])-|-(?=\.|$)/g,
 	// undefined@undefined

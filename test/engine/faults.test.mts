@@ -72,7 +72,7 @@ const DATES = { Date: timeOf('00'), 'Retry-After': timeOf(PAUSE) };
 /** What is left of the PDF has no signature. */
 const CUT_SHORT = {
 	...odd('The response is not JSON'),
-	download: [1, 'Text was received'],
+	download: [1, 'The response from the service is no file'],
 } as Outcomes;
 const NOT_FOLLOWED = odd('The service redirected the request');
 const ELSEWHERE: Outcomes = { ...NOT_FOLLOWED, download: [3, "Could not connect to the file's"] };
@@ -98,7 +98,7 @@ const faults: Array<[name: string, Outcomes, Respond]> = [
 	['204', UNEXPECTED, noContent],
 	['302 to another host', ELSEWHERE, elsewhere],
 	['404', all(1, 'The service has nothing at this address'), always(http(404, {}))],
-	['499', odd('The service rejected the request'), always(http(499, {}))],
+	['499', odd('The service is not available'), always(http(499, {}))],
 	['429', all(3, TOO_MANY), always(http(429, {}))],
 	['429 that puts a write on hold', { ...all(3, STRIPE), write: [1, STRIPE] }, onHold],
 	['429 with Retry-After, then a success', all(2, 'success'), once(later(PAUSE))],

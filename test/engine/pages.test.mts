@@ -133,6 +133,39 @@ const numbered =
 		...signs(Number(query.page)),
 	});
 
+test.each<[framework: string, signs: (page: number) => object, headers?: (page: number) => object]>(
+	[
+		[
+			'Django REST Framework (issue 3920)',
+			(page) => ({ next: page < 3 ? `?page=${page + 1}` : null }),
+		],
+		['JSON:API', (page) => ({ links: { prev: null, next: page < 3 ? '/users' : null } })],
+		['a number of pages', () => ({ meta: { total_pages: 3 } })],
+		[
+			"GitHub's header",
+			() => ({}),
+			(page) => ({
+				Link: `</users?page=1>; rel="first"${page < 3 ? ', </users>; rel="next"' : ''}`,
+			}),
+		],
+	],
+)('%s names the last page, and refuses the next one', async (_, signs, headers = () => ({})) => {
+	service = (query) => {
+		const number = Number(query.page);
+		if (number > 3) return http(404, {}, '{"detail":"Invalid page."}');
+		const body = { users: rows(number * 10 - 10, 25), ...signs(number) };
+		return http(200, headers(number) as Record<string, string>, JSON.stringify(body));
+	};
+	const { items, error } = await read(page);
+	expect([items, error]).toEqual([all(25), undefined]);
+	expect(requests).toHaveLength(3);
+});
+
+test('a last page that is named too early is an error, and no shorter list', async () => {
+	service = (query) => ({ users: rows(Number(query.page) * 10 - 10, 30), next: null, total: 30 });
+	expect((await read(page)).error).toMatch(/^The list is not complete/);
+});
+
 const short: Service = (query) => rows(Number(query.page) * 10 - 10, 30, 12, 13);
 const counted = numbered(20, () => ({ meta: { total_count: '20' } }));
 const countedByPage: Service = (query) => {

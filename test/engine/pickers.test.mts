@@ -106,7 +106,7 @@ test.each<[string, unknown, message: string, description: string, httpCode?: str
 	['records without an ID', { data: [{ email: 'a@b', age: 7 }] }, WITHOUT_IDS, ': email, age.'],
 	['no list', { status: 'success' }, 'The response has no list', BY_ID],
 	// The editor adds a link to the credential for the status 401 or 403.
-	['HTTP 401', json({}, 401), 'The service did not accept the private key', "'Private Key'", '401'],
+	['HTTP 401', json({}, 401), 'The service refused access', "'Private Key'", '401'],
 	['its key back', KEY_BACK, 'The service reported: bad key [hidden] (E-1)', 'account manager'],
 ])('a service that sends %s is explained', async (_, given, message, description, code = null) => {
 	response = given;

@@ -42,6 +42,11 @@ const UNCONFIRMED: Array<[status: number, change: object, message: string]> = [
 	[203, {}, 'Expected HTTP 200, got 203'],
 	[200, { data: { plan_id: 'pro', errorCode: 'E1' } }, `${NOT_CONFIRMED}its data reports an error`],
 	[200, { data: { status: 'error' } }, `${NOT_CONFIRMED}its data reports an error`],
+	// Services that use Stripe answer so when a payment fails (mozilla/fxa, pull request 4069).
+	[200, { data: { error: { code: 'no' } } }, `${NOT_CONFIRMED}its data reports an error`],
+	[200, { data: { errors: ['declined'] } }, `${NOT_CONFIRMED}its data reports an error`],
+	[200, { data: { error_code: 'E1' } }, `${NOT_CONFIRMED}its data reports an error`],
+	[200, { errorMessage: 'declined' }, `${NOT_CONFIRMED}it reports an error, too`],
 	[200, { status: 'pending' }, `${NOT_CONFIRMED}its status is "pending"`],
 	[200, { status: undefined }, `${NOT_CONFIRMED}it has no status`],
 ];

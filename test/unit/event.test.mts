@@ -161,7 +161,8 @@ test('the payload is not changed, and the hash of its body is the ID', () => {
 const NAME = { name: 'Müller' };
 const inBytes = (encoding: BufferEncoding) => Buffer.from(JSON.stringify(NAME), encoding);
 test.each<[string | Buffer, string, string | object]>([
-	['', '', 'The body is not JSON, or nested too deeply.'],
+	['', '', 'The body is empty.'],
+	['a=1', '', 'The body is not JSON, or nested too deeply.'],
 	['\uFEFF{"name":"Müller"}', '', NAME],
 	[inBytes('utf8'), 'application/json', NAME],
 	[inBytes('latin1'), 'text/json; charset=ISO-8859-1', NAME],

@@ -1,4 +1,4 @@
-import { withRetries } from '../../nodes/ResumeManagement/http/send.ts';
+import { withRetries } from '../../nodes/ResumeManagement/http/request.ts';
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
 import { Failure } from '../../nodes/shared/failure.ts';
 import { shared } from '../support/environment.mts';
@@ -15,7 +15,7 @@ const SENTENCE_1 = 'error code: plan-upgrade-1, please contact administrator';
 const SORRY = 'error code: plan-upgrade-1. Sorry';
 const PAGE = '<!DOCTYPE html><html><body>Bad gateway</body></html>';
 const XML = '<Error><Code>AccessDenied</Code></Error>';
-const KEY_REFUSED = 'The service did not accept the private key';
+const KEY_REFUSED = 'The service refused access';
 const REJECTED = 'The service rejected the request';
 /** Proved by the response. Without a proof, the request may have been carried out. */
 const REFUSED = { outcome: 'refused' } as const;

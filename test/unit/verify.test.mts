@@ -6,7 +6,7 @@ const NOW = 1_795_219_200;
 const BODY = '{"event":"Resume Section Saved"}';
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const WRONG = 'The signature is wrong.';
-const UNTIMELY = 'The timestamp is not within 5 minutes of now.';
+const UNTIMELY = 'The timestamp, in seconds, is not within 5 minutes of now.';
 
 type Headers = Delivery['headers'];
 const genuine = (way: string): Headers => ways[way]!.prove(SECRET, BODY, NOW);

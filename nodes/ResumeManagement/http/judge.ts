@@ -105,7 +105,7 @@ export function retryAfterOf(headers: IDataObject): number | undefined {
 
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const given = toText(body.errorCode, LONGEST_TEXT);
-	const message = toText(body.errorMessage, LONGEST_TEXT);
+	const message = toSentence(body.errorMessage);
 	const code = given ? codeIn(given) : (knownCodeIn(message) ?? '');
 	const known = KNOWN_CODES.get(code.toLowerCase());
 	// Without a message, a bare code has only its meaning. Otherwise, the code stands in a sentence.
@@ -143,14 +143,18 @@ function httpFailure(response: ParsedResponse): Failure {
 	return new Failure(idOfStatus(status), { status, page }, { ...factsOf(response), details });
 }
 
-/** Signs that a body may hold a user token: its name, the status of a token that was issued, or the start of a JWT. */
-const MAY_HOLD_TOKEN = /token|success|eyJ/i;
+/** Signs that a body may hold a user token: its name before a value, the status of a token that was issued, or the start of a JWT. */
+const MAY_HOLD_TOKEN = /token["']?\s*[:=>]|success|eyJ/i;
 
 /** Returns a sentence with the start of a body; '' if the body is empty, or may hold a user token. */
 function excerptOf(body: unknown): string {
 	const text = typeof body === 'string' ? body.trim() : JSON.stringify(body);
-	if (['', '{}', '[]'].includes(text) || MAY_HOLD_TOKEN.test(text)) return '';
+	if (['', '{}', '[]'].includes(text) || MAY_HOLD_TOKEN.test(text) || isBinary(text)) return '';
 	return `The response began: ${text.slice(0, EXCERPT)}`;
+}
+
+function isBinary(text: string): boolean {
+	return /(?![\t\r\n])\p{Cc}|\ufffd/u.test(text);
 }
 
 function idOfStatus(statusCode: number): FailureId {
@@ -161,6 +165,7 @@ function idOfStatus(statusCode: number): FailureId {
 	// Only a proxy sends it (RFC 9110, §15.5.8).
 	if (statusCode === 407) return 'network.proxyRefused';
 	if (statusCode === 429) return 'service.tooManyRequests';
+	if (STOPPED_WAITING.includes(statusCode)) return 'service.unavailable';
 	if (statusCode === 500) return 'service.internalError';
 	return statusCode > 500 ? 'service.unavailable' : 'service.rejected';
 }
@@ -179,6 +184,12 @@ function looksLikeHtml(body: unknown): boolean {
 	if (typeof body !== 'string') return false;
 	const start = body.trimStart().slice(0, HTML_WITHIN);
 	return start.startsWith('<') && /<(!doctype\s+html|html)\b/i.test(start);
+}
+
+/** Returns a message as a text. Some services send a list of sentences, or one for each language. */
+function toSentence(message: unknown): string {
+	const isText = typeof message !== 'object' || message === null;
+	return toText(isText ? message : JSON.stringify(message), LONGEST_TEXT);
 }
 
 function toText(value: unknown, longest: number): string {

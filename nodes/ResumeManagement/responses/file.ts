@@ -31,7 +31,7 @@ import {
 } from '../http/send';
 import { dispositionOf, mimeTypeOf, safeFileName } from './fileNames';
 import { readStart, toStream } from './fileStream';
-import { FILE_START, fromBase64, isFile, locateFile, PDF } from './locateFile';
+import { FILE_START, fromBase64, isFile, locateFile, packingOf, PDF } from './locateFile';
 
 /** n8n's context of a run: pick lists store no files. */
 type RunContext = IExecuteFunctions | IExecutePaginationFunctions;
@@ -178,10 +178,11 @@ async function open(response: HttpResponse): Promise<Opened> {
 	const started = await readStart(response, FILE_START);
 	const encoding = String(headers['content-encoding'] ?? '');
 	// Some stores label a PDF with an encoding that it does not have, such as base64.
-	const isCompressed = !NO_ENCODING.includes(encoding.toLowerCase()) && !isFile(started.start, PDF);
-	if (isCompressed) {
+	const isLabelled = !NO_ENCODING.includes(encoding.toLowerCase()) && !isFile(started.start, PDF);
+	const packing = type === PDF ? packingOf(started.start) : '';
+	if (isLabelled || packing !== '') {
 		discard(response);
-		throw new Failure('file.compressed', { encoding }, { httpStatus: 200 });
+		throw new Failure('file.compressed', { encoding: encoding || packing }, { httpStatus: 200 });
 	}
 	if (isFile(started.start, type)) return { kind: 'file', content: toStream(started, response) };
 

@@ -24,7 +24,8 @@ export interface ReadSoFar {
 }
 
 /**
- * Reads the signs of more records. A flag wins over a number of pages, and over a link to the next page.
+ * Reads the signs of more records. A flag wins over a number of pages, and over a link to the next page. Of these two, one that says
+ * that there is more wins.
  * @param read with the records of this response
  * @param before the end by the pages before. Larger numbers count: deletions move later records onto pages already read
  */
@@ -39,8 +40,10 @@ export function listEndOf(
 	const pages = largest([...valuesIn(places, PAGE_COUNTS), before.pages]);
 	// Some services send a link with the last page, too.
 	const isWhole = total > 0 && total === read.records;
-	const hasNext = pages > read.pages || (hasNextLink(places, headers) && !isWhole);
-	const more = moreFlagIn(places) ?? (hasNext || undefined);
+	const next = hasNextLink(places, headers);
+	const isPromised = pages > read.pages || (next === true && !isWhole);
+	const isEnd = next === false || pages > 0;
+	const more = moreFlagIn(places) ?? (isPromised ? true : isEnd ? false : undefined);
 	return { more, total, count, pages };
 }
 
@@ -65,15 +68,20 @@ function moreFlagIn(places: unknown[]): boolean | undefined {
 	return flags.length > 0 ? flags.some(isYes) : undefined;
 }
 
-/** A link to the next page in the header `Link` (RFC 8288). */
+/** Links of the header `Link` (RFC 8288) to the next page, and to another one of a list. */
 const NEXT_PAGE = /\brel\s*=\s*["']?[^"';,]*\bnext\b/i;
+const OTHER_PAGE = /\brel\s*=\s*["']?[^"';,]*\b(first|prev|last)\b/i;
 
-function hasNextLink(places: unknown[], headers: IDataObject): boolean {
-	return valuesIn(places, NEXT_LINKS).some(isYes) || NEXT_PAGE.test(String(headers.link ?? ''));
+/** Returns undefined if the response has no such links at all. */
+function hasNextLink(places: unknown[], headers: IDataObject): boolean | undefined {
+	const links = valuesIn(places, NEXT_LINKS);
+	const header = String(headers.link ?? '');
+	if (links.some(isYes) || NEXT_PAGE.test(header)) return true;
+	return links.length > 0 || OTHER_PAGE.test(header) ? false : undefined;
 }
 
 /** Values of a flag or a link that mean no. */
-const NO: unknown[] = [null, '', false, 'false', 0, '0'];
+const NO: unknown[] = [null, '', 'null', false, 'false', 0, '0'];
 
 function isYes(value: unknown): boolean {
 	return !NO.includes(value);

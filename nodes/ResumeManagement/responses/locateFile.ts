@@ -24,9 +24,19 @@ export function isFile(bytes: Buffer, mimeType: string): boolean {
 	const start = bytes.subarray(0, FILE_START);
 	// With `stream`, half a character at the end is left out, such as half a byte order mark.
 	const text = new TextDecoder().decode(start, { stream: true }).trimStart();
-	if (mimeType === PDF) return start.includes(PDF_SIGNATURE) && !JSON_OR_PAGE.test(text);
+	if (mimeType === PDF) {
+		// A packed PDF may have the signature in it, too.
+		return start.includes(PDF_SIGNATURE) && !JSON_OR_PAGE.test(text) && packingOf(start) === '';
+	}
 	if (text === '' || /^[<{[]/.test(text)) return false;
 	return !/^text\/|[/+](html|json|xml)$/.test(mimeType);
+}
+
+/** Returns how bytes are packed, by their first ones (RFC 1952, RFC 8878); '' if they are not. */
+export function packingOf(bytes: Buffer): string {
+	const start = bytes.subarray(0, 4).toString('hex');
+	if (start.startsWith('1f8b')) return 'gzip';
+	return start === '28b52ffd' ? 'zstd' : '';
 }
 
 /** Place of a file: behind a link, or in the response itself. */

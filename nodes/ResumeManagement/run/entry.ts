@@ -117,9 +117,10 @@ async function readItem(
 	const hints: string[] = [];
 	const items = await output.fetchItems(run.context, request, (hint) => hints.push(hint));
 	for (const hint of hints) run.hint(hint);
-	if (items.length > 0 || !isTool(run.node)) return items;
+	if (!isTool(run.node)) return items;
 	// n8n's AI Agent 3 would hand an empty list to the model as an empty text, and the model makes something up.
-	return [{ json: { message: hints[0] ?? NOTHING_FOUND } }];
+	if (items.length === 0 && hints.length === 0) hints.push(NOTHING_FOUND);
+	return [...items, ...hints.map((message) => ({ json: { message } }))];
 }
 
 const NOTHING_FOUND = 'The service returned an empty list: there is nothing to show.';

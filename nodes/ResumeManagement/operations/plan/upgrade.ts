@@ -25,6 +25,9 @@ const maxUpgrades: INodeProperties = {
 		'Max number of items in a run. A run with more items fails before the first is sent, because each item bills.',
 };
 
+/** Statuses of a Stripe subscription whose payment failed or is missing; the specification shows `active` only (§2). */
+const NOT_PAID = ['incomplete', 'incomplete_expired', 'past_due', 'unpaid', 'canceled', 'failed'];
+
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
 	name: 'Upgrade',
@@ -127,7 +130,10 @@ export const upgrade: WriteOperation = {
 		if (!isObject(data)) return 'it has no subscription';
 		// The plan that the user is now on is the requested one (§3).
 		const plan = exactString(data.plan_id)?.normalize('NFC');
-		if (plan === String(sent.planId).normalize('NFC')) return undefined;
-		return 'its subscription is not of the requested plan';
+		if (plan !== String(sent.planId).normalize('NFC')) {
+			return 'its subscription is not of the requested plan';
+		}
+		const status = String(data.status ?? '').toLowerCase();
+		return NOT_PAID.includes(status) ? `its subscription is ${status}` : undefined;
 	},
 };
