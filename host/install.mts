@@ -53,7 +53,7 @@ export async function installHost(
 		const free = freeMegabytes();
 		if (free < neededMegabytes) {
 			throw new Trouble(
-				`n8n needs ${inGigabytes(neededMegabytes)} of disk space in ${cacheFolder()}, and ${inGigabytes(free)} are free: free some space, or set XDG_CACHE_HOME to a folder on a larger disk, and run the command again.`,
+				`n8n needs ${inGigabytes(neededMegabytes)} of disk space in ${cacheFolder()}, and ${inGigabytes(free)} are free: free some space, or set XDG_CACHE_HOME and npm_config_cache to folders on a larger disk, and run the command again.`,
 			);
 		}
 		await rm(unfinished, { recursive: true, force: true });

@@ -168,7 +168,7 @@ Three things to try:
    ${address('nightly-sync')}
 2. Send an event: choose a user and a resume in the sandbox, and save a section.
    ${sandboxUrl}, and then what it has started: ${editorUrl}/home/executions
-3. Break a payment: put the plan ${SANDBOX_PLANS.failingPayment} into the sample of Payment received, and execute.
+3. Break a payment: open Payment received, edit its output (the pencil), give it the plan ${SANDBOX_PLANS.failingPayment} and a new id, and execute.
    ${address('upgrade-after-payment')}
 
 Ctrl-C stops both. \`npm start -- --reset\` starts afresh.`;

@@ -9,7 +9,7 @@ export class Trouble extends Error {
 const fullMessage = /ENOSPC|EDQUOT|no space left|disk is full/i;
 
 const diskFull =
-	'The disk is full: free some space, or set XDG_CACHE_HOME and XDG_DATA_HOME to folders on a larger disk, and run the command again.';
+	'The disk is full: free some space, or set XDG_CACHE_HOME, XDG_DATA_HOME and npm_config_cache to folders on a larger disk, and run the command again.';
 
 const badFolder =
 	'A folder may not be written, or its path leads through a file: set XDG_CACHE_HOME and XDG_DATA_HOME to folders of your own, and run the command again.';

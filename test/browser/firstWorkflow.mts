@@ -70,8 +70,6 @@ async function chooseNode(text: string, node: string): Promise<void> {
 }
 
 async function createWorkflow(): Promise<void> {
-	await page.goto(`${instance.url}/home/credentials`);
-	await link('Workflows').click();
 	await button('Create workflow').click();
 	await page.getByText(onPage('Add first step…')).waitFor();
 	onPage('+');
@@ -129,6 +127,7 @@ step('1. Create the credential', async () => {
 });
 
 step('2. List users', async () => {
+	await link('Workflows').click();
 	await createWorkflow();
 	await page.getByTestId('node-creator-category-item').getByText(onPage('Actions')).click();
 	await addNode(onPage('Get many users'));
@@ -172,10 +171,10 @@ step('6. Preview an upgrade', async () => {
 	await addBehind('resume management', 'Resume Management', 'Upgrade plan (bills)');
 	const preview = page.getByTestId(`parameter-input-${onPage('Preview').toLowerCase()}`);
 	await change('"preview":true', async () => await preview.locator('.el-switch').click());
+	await enter(input('Plan ID'), onPage('plan_pro'), '"plan_pro"');
 	const nodes = page.getByTestId('run-data-schema-header');
 	await nodes.filter({ hasText: onPage('Get many users') }).click();
 	await drag('email', input('Email'), '.item.json.email }}');
-	await enter(input('Plan ID'), onPage('plan_pro'), '"plan_pro"');
 	await preview.locator('.el-switch.is-checked').waitFor();
 	await execute('2 items');
 	expect(instance.sandbox.requests).toHaveLength(before);
@@ -185,6 +184,8 @@ step('6. Preview an upgrade', async () => {
 });
 
 step('7. Start on an event', async () => {
+	await closePanel();
+	await page.getByRole('menuitem', { name: onPage('Overview') }).click();
 	await createWorkflow();
 	await addNode(onPage('On resume section saved'));
 	['Webhook URLs', 'Production URL'].forEach(onPage);
