@@ -45,7 +45,7 @@ const customOperations: INodeType['customOperations'] = Object.fromEntries(
  * Agent 2 and in its step executor. It runs the saved operation: an evaluated one could be another, whose fields n8n has
  * removed.
  */
-async function pagination(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+async function runOneItem(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const { resource, operation } = this.getNode().parameters;
 	const known = resources
 		.find(({ option }) => option.value === resource)
@@ -61,7 +61,7 @@ const properties: INodeProperties[] = [
 		noDataExpression: true,
 		options: resources.map(({ option }) => option),
 		default: 'user',
-		// Has n8n's routing call `pagination` for every operation, and for n8n's Custom API Call.
+		// Has n8n's routing call `requestOperations.pagination` for every operation, and for n8n's Custom API Call.
 		routing: { send: { paginate: true } },
 	},
 	...resources.map(({ option, operations, defaultOperation }): INodeProperties => ({
@@ -136,7 +136,7 @@ export class ResumeManagement implements INodeType {
 		credentials: [{ name: 'resumeManagementApi', required: true }],
 		// Makes the node declarative: see the top of this file.
 		requestDefaults: { baseURL: '={{ $credentials.baseUrl }}' },
-		requestOperations: { pagination },
+		requestOperations: { pagination: runOneItem },
 		properties,
 	};
 

@@ -164,7 +164,7 @@ export const REQUEST_FAILURES = {
 
 	'service.error': [
 		REPORTED,
-		"Check this item's parameters against this message. If this keeps happening, contact your account manager.",
+		"Check this item's parameters, and the credential, against this message. If this keeps happening, contact your account manager.",
 	],
 	'service.paymentFailed': [
 		REPORTED,
@@ -294,7 +294,7 @@ export const REQUEST_FAILURES = {
 	'list.notAtPath': ["The response has no list at '{path}'", SET_LIST_PATH],
 	'list.incomplete': [
 		'The list is not complete',
-		"The service sent {count} records, but its response shows that there are more. Add '{option}' in Options to read all pages, or check its settings. The list may also have changed while it was read.",
+		"Records that came: {count}. The response shows that there are more. Add '{option}' in Options to read all pages, or check its settings. The list may also have changed while it was read.",
 	],
 	'list.tooManyPages': [
 		"The list did not end within 'Max Pages' ({pages})",

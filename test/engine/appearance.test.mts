@@ -214,13 +214,13 @@ describe('as a tool', () => {
 		expect(item).toEqual({ message: expect.stringContaining('an empty list') as string });
 		total = 5;
 		const [limited] = await call({ ...getUsers, returnAll: false, limit: 5 });
-		const message = expect.stringContaining('The service sent 0 records, but') as string;
+		const message = expect.stringContaining('Records that came: 0. The response') as string;
 		expect(limited).toEqual({ message });
 		users = [{ id: 'u1' }];
 		const part = await call({ ...getUsers, returnAll: false, limit: 5 });
 		expect(part).toEqual([
 			{ id: 'u1' },
-			{ message: expect.stringContaining('The service sent 1 records, but') as string },
+			{ message: expect.stringContaining('Records that came: 1. The response') as string },
 		]);
 	});
 });

@@ -67,7 +67,7 @@ test.each<[what: string, body: object, error: RegExp, itemsPath?: string]>([
 const records = (from: number, to: number) =>
 	Array.from({ length: Math.max(0, to - from) }, (_, index) => ({ id: from + index }));
 const users = records(0, 20);
-const INCOMPLETE = /^The list is not complete\. .*sent 20 records, .*Add 'Pagination' in Options/;
+const INCOMPLETE = /^The list is not complete\. Records that came: 20\. .*Add 'Pagination' in Options/;
 
 test.each<[sign: object, headers?: Record<string, string>]>([
 	[{ total: 5_000 }],
@@ -215,7 +215,7 @@ test.each<[end: string, paged: INodeParameters, service: Service, items: object[
 
 const AGAIN = 'The service sent the same page again.*';
 const MAX_PAGES = "The list did not end within 'Max Pages' \\(3\\).*'Max Pages' in 'Pagination'";
-const FEWER = 'The list is not complete.*sent 15 records';
+const FEWER = 'The list is not complete.*Records that came: 15';
 const REPEATED = `${AGAIN}A page has the records of the page before.*Parameter Name`;
 const NO_CURSOR = "The response has no cursor at 'meta'.*Check 'Cursor Path' in 'Pagination'";
 const SAME_ID = 'Different records of one page have the same ID';

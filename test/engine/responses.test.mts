@@ -25,7 +25,7 @@ test.each([
 
 	const continued = await run(parameters, { items, node: { onError: 'continueErrorOutput' } });
 	expect(continued.pairs).toEqual([[0, 2], [1]]);
-	const excerpt = code ? 'parameters against this message' : 'The response began: {"d":"[hidden]"}';
+	const excerpt = code ? 'and the credential, against this message' : 'The response began: {"d":"[hidden]"}';
 	const description = expect.stringContaining(excerpt) as string;
 	const error = { message, code, httpStatus, description, id };
 	expect(continued.outputs[1]![0]!.json).toEqual({ id: 'bad', error });

@@ -123,7 +123,7 @@ export const bodyInputs: INodeProperties[] = [
 	},
 ];
 
-/** See `claims.ts`. Tools show this field too: n8n strips the value of a hidden field, and the key would be lost. */
+/** Its promise is kept by once/claims.ts. Always shown, in tools too: n8n drops the value of a field that it hides. */
 export const sendOnceKey: INodeProperties = {
 	displayName: 'Send Once Key',
 	name: 'sendOnceKey',
@@ -209,6 +209,7 @@ const pagination: INodeProperties = {
 	name: 'pagination',
 	type: 'fixedCollection',
 	placeholder: 'Add Pagination',
+	// Shows the fields at once when the option is added. An option that is not added has no value at all.
 	default: { pagination: {} },
 	description:
 		'Read the list page by page, as your account manager described it. Without this option, the node sends one request.',
