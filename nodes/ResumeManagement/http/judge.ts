@@ -63,17 +63,19 @@ export function reportsError(body: unknown): body is IDataObject {
 const STOPPED_WAITING = [408, 499];
 
 /**
- * Checks whether a failed response proves that nothing was done: HTTP 4xx or, with HTTP 200, the status "error" exactly as the
- * specification spells it (§2). HTTP 500 is never a refusal, whatever its body (§7.1).
+ * Checks whether a failed response proves that nothing was done:
+ *
+ * - HTTP 200 does with the status "error", exactly as the specification spells it (§2);
+ * - HTTP 4xx does, but not from a gateway that stopped waiting;
+ * - no other one does, such as HTTP 500 (§7.1), and none that may have the status "success".
  */
 function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
-	// The rest of a truncated body may hold the status "success", and so may the rest of JSON that breaks off.
-	if (isTruncated) return false;
-	if (typeof body === 'string' && /^\s*[{[]/.test(body)) return false;
-	if (statusOf(body) === 'success') return false;
+	const isBrokenJson = typeof body === 'string' && /^\s*[{[]/.test(body);
+	const mayHaveSucceeded = isTruncated || isBrokenJson || statusOf(body) === 'success';
+	if (mayHaveSucceeded) return false;
 	if (statusCode === 200) return isObject(body) && body.status === 'error';
-	if (STOPPED_WAITING.includes(statusCode)) return false;
-	return statusCode >= 400 && statusCode < 500;
+	const isClientError = statusCode >= 400 && statusCode < 500;
+	return isClientError && !STOPPED_WAITING.includes(statusCode);
 }
 
 /** Returns the envelope's status in lower case; '' if there is none. */

@@ -22,6 +22,7 @@ const NETWORK_ERRORS: NetworkError[] = [
 	{ id: 'network.hostUnknown', codes: ['ENOTFOUND', 'EAI_'], transient: true, notSent: true },
 	{ id: 'network.notConnected', codes: ['ECONNREFUSED'], transient: true, notSent: true },
 	{
+		// They may also end a connection that was made: then `syscall` is another one than `connect`.
 		id: 'network.notConnected',
 		codes: ['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 		transient: true,

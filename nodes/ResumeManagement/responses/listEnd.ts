@@ -17,21 +17,15 @@ export interface ListEnd {
 	pages: number;
 }
 
-/** Numbers of records and pages that were read. */
-export interface ReadSoFar {
-	records: number;
-	pages: number;
-}
-
 /**
  * Reads the signs of more records. A flag wins over a number of pages, and over a link to the next page. Of these two, one that says
  * that there is more wins.
- * @param read with the records of this response
+ * @param read numbers of records and pages that were read, with this response
  * @param before the end by the pages before. Larger numbers count: deletions move later records onto pages already read
  */
 export function listEndOf(
 	{ body, headers }: Pick<ParsedResponse, 'body' | 'headers'>,
-	read: ReadSoFar,
+	read: { records: number; pages: number },
 	before: ListEnd = { total: 0, count: 0, pages: 0 },
 ): ListEnd {
 	const places = placesIn(body);
