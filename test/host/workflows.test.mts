@@ -8,7 +8,7 @@ import type { CredentialDefinition, Execution } from '../../host/rest.mts';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startMailServer, type MailServer } from '../support/mailServer.mts';
 import { startScriptedModel, type ScriptedModel } from '../support/scriptedModel.mts';
-import { http } from './examples.mts';
+import { formAuth, http } from './examples.mts';
 import { addExamples, joinInstance, outputOf, success, tested } from './instance.mts';
 import type { Examples, SharedInstance } from './instance.mts';
 import { webhookSecret } from './sharedN8n.mts';
@@ -375,46 +375,61 @@ example('agent-user-questions', 'answers with the results of its tools', async (
 	expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 });
 
+/** Submits the request of a form, and returns a function that reads its newest execution. */
+async function askForUpgrade(request: string, requester = 'requester@example.com') {
+	const { api, exampleId, url } = instance;
+	const { nodes } = await api.readWorkflow(exampleId(approval));
+	const { webhookId } = nodes.find(({ name }) => name === 'Request')!;
+	const form = new FormData();
+	for (const [index, value] of [request, requester].entries()) form.set(`field-${index}`, value);
+	expect((await http.post(`${url}/form/${webhookId}`, form)).status).toBe(401);
+	mail.mails.length = 0;
+	await http.post(`${url}/form/${webhookId}`, form, { auth: formAuth });
+	return async () => (await api.listExecutions(exampleId(approval)))[0]!;
+}
+
+async function press(email: string, label: string): Promise<void> {
+	const [, link] = new RegExp(`href="([^"]+)"[^>]*>${label}</a>`).exec(email)!;
+	// n8n does nothing for robots.
+	const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+	await http.get(link!.replaceAll('&amp;', '&'), { headers: { 'User-Agent': agent } });
+}
+
+const approvals = async () =>
+	(await instance.readTable('Upgrade outcomes')).filter(({ source }) => source === 'approval');
+
 example(approval, 'sends an upgrade once, and only after an approval', async () => {
 	const { userId, email } = somebody();
 	// A model's own `approved` counts for nothing, as long as n8n's review has no time limit.
 	const [toolParameters, approved] = [{ email, planId: pro }, true];
-	const upgrade = { toolParameters, hitlParameters: { approved }, approved };
-	const { api, exampleId, sandbox, url } = instance;
+	const hitlParameters = { approved, planNow: 'plan_basic' };
+	const upgrade = { toolParameters, hitlParameters, approved };
+	const { api, exampleId, sandbox } = instance;
 	const sent = () => sandbox.requests.filter(({ url }) => url === '/v1/plan/upgrade').length;
 	await setModel(approval);
 	await setMail(approval);
 	await activate(approval);
 	sandbox.requests.length = 0;
 	const { nodes } = await api.readWorkflow(exampleId(approval));
-	const { webhookId } = nodes.find(({ name }) => name === 'Request')!;
 	expect(nodes.find(({ name }) => name === 'Ask a person')!.parameters.options).toEqual({});
 
 	// The model asks for another upgrade. Its email has the same links as the first one.
-	const again = { ...upgrade, toolParameters: { email: instance.emails[0]!, planId: pro } };
+	const other = instance.emails[0]!;
+	const again = { ...upgrade, toolParameters: { email: other, planId: pro } };
 	const used = 'This Send Once Key was used before';
-	const report = `${again.toolParameters.email}, ${pro}: unknown. ${used}`;
-	for (const [presses, calls, results, upgrades, message] of [
-		[['Decline'], [upgrade], ['User rejected the tool call to Upgrade a plan'], 0, undefined],
-		[['Approve', 'Approve'], [upgrade, again], [pro, used], 1, expect.stringContaining(report)],
+	const notSent = `${other}, ${pro}: not sent. A request sends one upgrade. Send another`;
+	const declined = 'User rejected the tool call to Upgrade a plan';
+	for (const [presses, calls, results, outcome, detail, report] of [
+		[['Decline'], [upgrade], [declined], 'not sent', 'Not approved.', ''],
+		[['Approve', 'Approve'], [upgrade, again], [pro, used], 'upgraded', 'Billed.', notSent],
 	] as const) {
 		model.script([
 			[{ name: 'Find_a_user', arguments: { email } }],
 			...calls.map((call) => [{ name: 'Upgrade_a_plan', arguments: call }]),
-			'The outcome.',
+			'The agent is done.',
 		]);
-		const form = new FormData();
-		form.set('field-0', `<b>&lt;i>Please upgrade ${email} to ${pro}.`);
-		const { data: formPage } = await http.get<string>(`${url}/form/${webhookId}`);
-		expect(formPage).toContain('nothing is upgraded before that person approves.');
-		await http.post(`${url}/form/${webhookId}`, form);
-		const newest = async () => (await api.listExecutions(exampleId(approval)))[0]!;
-		const press = async (text: string, label: string) => {
-			const [, link] = new RegExp(`href="([^"]+)"[^>]*>${label}</a>`).exec(text)!;
-			// n8n does nothing for robots.
-			const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-			await http.get(link!.replaceAll('&amp;', '&'), { headers: { 'User-Agent': agent } });
-		};
+		const upgrades = outcome === 'upgraded' ? 1 : 0;
+		const newest = await askForUpgrade(`<b>&lt;i>Please upgrade ${email} to ${pro}.`);
 		let text = '';
 		for (const [index, { toolParameters }] of calls.entries()) {
 			// n8n sends the email just before it waits for the answer.
@@ -424,19 +439,87 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			expect(text).toContain('To: billing@example.com\n');
 			const wish = `The agent wants to upgrade ${toolParameters.email} to the plan ${pro}.`;
 			expect(text).toContain(wish);
+			expect(text).toContain('Plan now, as the agent says: plan_basic.');
 			// n8n turns "&lt;" into "<".
-			expect(text).toContain(`The request:  b> lt;i>Please upgrade ${email} to ${pro}.`);
-			await Promise.all(presses.map((label) => press(text, label)));
+			expect(text).toContain(`requester@example.com asks:  b> lt;i>Please upgrade ${email} to`);
+			await Promise.all(presses.map(async (label) => await press(text, label)));
 		}
 		const execution = await api.waitForExecution((await newest()).id);
-		expect(jsonOf(execution, 'Agent')).toMatchObject([{ output: 'The outcome.' }]);
-		// An approved upgrade that failed fails the execution.
-		expect(execution.data.resultData.error?.message).toEqual(message);
+		expect(jsonOf(execution, 'Agent')).toMatchObject([{ output: 'The agent is done.' }]);
+		// Both people get the same email, and a failed call fails the execution.
+		const [told] = mail.mails;
+		expect(told).toContain(`Subject: Plan upgrade: ${outcome}\n`);
+		for (const to of ['requester@example.com', 'billing@example.com']) expect(told).toContain(to);
+		expect(told).toContain(`${email}, ${pro}: ${outcome}. ${detail}`);
+		expect(execution.data.resultData.error?.message ?? '').toContain(report);
+		expect(execution.status).toBe(report ? 'error' : 'success');
+		const row = { email, planId: pro, outcome, detail, aiTokenId: '', sentAgain: 0 };
+		expect((await approvals()).at(-1)).toMatchObject(row);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 		expectToolResults(userId, ...results);
 		await press(text, 'Approve');
 		expect([sent(), instance.billed(email)]).toEqual([upgrades, upgrades]);
 	}
+});
+
+example(approval, 'tells both people and the table of each other outcome', async () => {
+	const { api, sandbox } = instance;
+	const email = instance.emails[40]!;
+	await setModel(approval);
+	await setMail(approval);
+	await activate(approval);
+	const find = (address = email) => [{ name: 'Find_a_user', arguments: { email: address } }];
+	const parameters = {
+		toolParameters: { email, planId: pro },
+		hitlParameters: { planNow: 'none' },
+	};
+	const upgrade = [{ name: 'Upgrade_a_plan', arguments: parameters }];
+	const wrongShape = [{ name: 'Upgrade_a_plan', arguments: { email, planId: pro } }];
+	const noPlan = { ...parameters, toolParameters: { email, planId: '' } };
+	const blank = [{ name: 'Upgrade_a_plan', arguments: noPlan }];
+	const lost = { email, drop: 'after', times: 1 } as const;
+	const down = { path: '/users', response: { status: 503 } } as const;
+	const nobody = { email: '', planId: '' };
+	const before = instance.billed(email);
+	for (const [turns, fault, asked, row, detail, status] of [
+		[
+			[find('no@example.com'), 'No such user.'],
+			null,
+			0,
+			nobody,
+			/^Nobody .* No user has/,
+			'success',
+		],
+		[['Which plan?'], null, 0, nobody, /^Nobody was asked\.$/, 'success'],
+		[[find(), 'An error.'], down, 0, nobody, /^Nobody .* not available/, 'error'],
+		[[find(), wrongShape, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
+		[[find(), blank, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
+		[[400], null, 0, nobody, /^The agent failed: .*Send the request again/, 'error'],
+		[[find(), upgrade, 'Done.'], lost, 1, { email, planId: pro }, /^It may be billed\. /, 'error'],
+		// The model fails after the upgrade.
+		[[find(), upgrade, 400], null, 1, nobody, /^The agent failed: .*It may be billed/, 'error'],
+	] as const) {
+		sandbox.faults.clear();
+		if (fault) sandbox.faults.add(fault);
+		model.script([...turns] as Parameters<typeof model.script>[0]);
+		const newest = await askForUpgrade(`Please upgrade ${email}`);
+		if (asked) {
+			while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
+			await press(mail.mails.pop()!, 'Approve');
+		}
+		while (mail.mails.length === 0) await sleep(100);
+		const execution = await api.waitForExecution((await newest()).id);
+		const outcome = asked ? 'unknown' : 'not sent';
+		const what = expect.stringMatching(detail) as unknown;
+		expect((await approvals()).at(-1)).toMatchObject({ ...row, outcome, detail: what });
+		expect(mail.mails).toEqual([expect.stringContaining(`Subject: Plan upgrade: ${outcome}\n`)]);
+		expect(mail.mails[0]!.includes('decide in Settle open upgrades')).toBe(asked === 1);
+		expect([execution.status, execution.data.resultData.error?.message]).toEqual([
+			status,
+			status === 'error' ? expect.stringContaining(`: ${outcome}. `) : undefined,
+		]);
+	}
+	expect(instance.billed(email) - before).toBe(2);
 });
 
 example(approval, 'fails for no upgrade whose response could not be shown', async () => {
@@ -454,7 +537,7 @@ example(approval, 'fails for no upgrade whose response could not be shown', asyn
 	const agent = { type: 'n8n-nodes-base.set', typeVersion: 3.4 };
 	for (const [outcome, message] of [
 		['applied', undefined],
-		['refused', `x@y.z, ${pro}: refused. refused. `],
+		['refused', `x@y.z, ${pro}: refused. Not billed. refused`],
 	] as const) {
 		const jsonOutput = JSON.stringify({ intermediateSteps: [step(outcome)] });
 		const changed = nodes
@@ -468,7 +551,9 @@ example(approval, 'fails for no upgrade whose response could not be shown', asyn
 			name: outcome,
 			nodes: changed,
 			...onWire,
-			pinData: { Request: [{ json: { Request: 'An upgrade' } }] },
+			pinData: {
+				Request: [{ json: { Request: 'An upgrade', 'Your email': 'requester@example.com' } }],
+			},
 		});
 		const { data } = await api.waitForExecution(await api.runWorkflow(id, 'Request'));
 		expect(data.resultData.error?.message).toBe(message);
