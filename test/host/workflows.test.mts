@@ -185,42 +185,74 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 	expect(text).toContain(`Execution: ${url}/workflow/${exampleId('upgrade-after-payment')}/`);
 });
 
-example('check-account', 'says which fields the examples need', async () => {
-	const check = async () => {
-		const execution = await run('check-account', 'Start');
-		const rows = jsonOf(execution, 'Compare the fields');
-		for (const row of rows)
-			expect(Object.keys(row)).toEqual(['state', 'detail', 'record', 'field', 'examples']);
-		const lines = rows.map((row) => `${row.field} ${row.state}. ${row.detail}`);
-		return [execution.data.resultData.error?.message, ...lines];
-	};
-	const { faults, requests } = instance.sandbox;
-	requests.length = 0;
-	const found = Array(7).fill(expect.stringContaining(' found. ')) as unknown[];
-	const all = 'All fields found. The examples need no change';
-	expect(await check()).toEqual([undefined, all, ...found]);
-	expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['GET']));
-	faults.add({ path: '/users', ...success([{ userId: 'user-001', mail: 'x@y.z' }]) });
-	faults.add({ path: '/resume/resume-001/score', response: { status: 404 } });
-	expect(await check()).toEqual([
-		expect.stringMatching(/^Not all fields .* \(first: Score\)\. The service has nothing at this/),
-		expect.stringMatching(/^score error\. The service has nothing at this address .*Check the ID/),
-		'id not found. Your fields are userId, mail',
-		'email not found. Your fields are userId, mail',
-		...found.slice(3),
-	]);
-	for (const [fault, cause, others] of [
-		[{ response: { status: 503 } }, 'HTTP 503', 'Not read, because the record before it could'],
-		[success([]), 'There is no record', 'There is no record'],
-	] as const) {
+example(
+	'check-account',
+	'says which fields the examples need, and where to enter them',
+	async () => {
+		const check = async () => {
+			const execution = await run('check-account', 'Start');
+			const rows = jsonOf(execution, 'Compare the fields');
+			for (const row of rows)
+				expect(Object.keys(row)).toEqual(['state', 'detail', 'record', 'field', 'examples']);
+			const lines = rows.map((row) => `${row.field} ${row.state}. ${row.detail}`);
+			return [execution.data.resultData.error?.message, ...lines];
+		};
+		const { faults, requests } = instance.sandbox;
+		requests.length = 0;
+		const found = Array(7).fill(expect.stringContaining(' found. ')) as unknown[];
+		const all = 'All fields found. The examples need no change';
+		expect(await check()).toEqual([undefined, all, ...found]);
+		expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+		expect(requests.length).toBeLessThan(40);
+
+		const [of, rowOf] = ['Your fields are userId, mail.', 'the examples of this row.'];
+		faults.add({ path: '/users', ...success([{ userId: 'user-001', mail: 'x@y.z' }]) });
+		faults.add({ path: '/resume/resume-001/score', response: { status: 404 } });
+		expect(await check()).toEqual([
+			expect.stringMatching(
+				/^User has no field id\. Your .*\nUser has no field email\. .*\nScore: The service has nothing at/,
+			),
+			`id not found. ${of} Enter yours in Their resumes here, and in ${rowOf}`,
+			`email not found. ${of} Enter yours in ${rowOf}`,
+			expect.stringMatching(
+				/^score error\. The service has nothing at this address .*Check the ID/,
+			),
+			...found.slice(3),
+		]);
+
+		// Without IDs, nothing else can be read: the first row says why.
+		const unread = 'Not read, because the record before it is missing, has no ID';
 		faults.clear();
-		faults.add({ path: '/users', ...fault });
-		const [report, ...rows] = await check();
-		expect([report, rows[0]]).toEqual(Array(2).fill(expect.stringContaining(cause)));
-		expect(rows.slice(2)).toEqual(Array(5).fill(expect.stringContaining(others)));
-		expect(JSON.stringify(rows)).not.toContain('is empty');
-	}
-});
+		faults.add({ path: '/users', ...success([{ uid: 'user-001', mail: 'x@y.z' }]) });
+		const [message, first, second, ...others] = await check();
+		expect(message).toMatch(
+			/^User has no field id\. Your fields are uid, mail\. Enter yours in Their/,
+		);
+		expect([first, second]).toEqual([
+			expect.stringMatching(/^id not found\. Your fields are uid, mail\. Enter yours in Their res/),
+			expect.stringMatching(/^email not found\. /),
+		]);
+		expect(others).toEqual(Array(5).fill(expect.stringContaining(unread)));
+
+		const list = (more: object) => ({ response: { status: 200, body: JSON.stringify(more) } });
+		const short = list({ status: 'success', data: [{ id: 'user-001' }], total: 60 });
+		const wrongKey = list({ status: 'error', errorMessage: 'Your key is not known' });
+		for (const [fault, cause] of [
+			[{ response: { status: 503 } }, /HTTP 503/],
+			[wrongKey, /Your key is not known.*check the credential's Private Key/],
+			[short, /list is not complete/],
+			[success([]), /There is no record/],
+		] as const) {
+			faults.clear();
+			faults.add({ path: '/users', ...fault });
+			const [report, ...rows] = await check();
+			expect([report, rows[0]]).toEqual(Array(2).fill(expect.stringMatching(cause)));
+			expect(report).toMatch(/^User: /);
+			expect(rows.slice(2)).toEqual(Array(5).fill(expect.stringContaining(unread)));
+			expect(JSON.stringify(rows)).not.toMatch(/is empty|parameters/);
+		}
+	},
+);
 
 example('onboarding', 'creates one resume, and stores no token', async () => {
 	/** The seed gives this user no resume. */
