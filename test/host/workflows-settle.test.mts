@@ -55,7 +55,7 @@ async function open(person: string) {
 			await submitPage(url, form);
 			for (;;) {
 				const { page: last } = await waitingPage(url);
-				if (!last.includes(' still open<')) continue;
+				if (!last.includes(' of this page still open<')) continue;
 				await submitPage(url);
 				const { status, data } = await instance.api.waitForExecution(id);
 				return { page: last, status, message: data.resultData.error?.message };
@@ -107,6 +107,7 @@ it('does what a person decides, once, and leaves the rest open', async () => {
 	expect(eva.page).toMatch(/Plan now: plan_\w+, period since .* 20\d\d|record names no plan/);
 	expect(eva.page).toMatch(/>Saved \w+, [\w: ]+: (unknown|held)\.<.+ your account manager/s);
 	expect(eva.page).not.toMatch(/<p>[^<]+\.\.</);
+	expect(eva.page).toContain('At most twenty upgrades are listed, ten minutes after');
 	sandbox.faults.add({ path: '/plan/upgrade', delayMs: 3_000, times: 1 });
 	const deciding = eva.decide({
 		row_0: 'It was done',
@@ -124,13 +125,13 @@ it('does what a person decides, once, and leaves the rest open', async () => {
 		`payment row_1, ${emails[1]}, ${pro}: upgraded. Eva sent it again with a new key. Billed.`,
 		`payment row_2, ${emails[2]}, ${pro}: dropped. Eva dropped it.`,
 		`file row_4, ${emails[4]}, ${failingPayment}: held. You left it open.`,
-		'3 settled, 2 still open',
+		'3 settled, 2 of this page still open',
 	])
 		expect(decided.page).toContain(text);
 	expect(decided).toMatchObject({
 		status: 'error',
 		message: expect.stringMatching(
-			/^payment row_3, \S+ \S+ – held\. Eva sent it again with a new key\. This try is not billed\. The service .* account manager .* Settle open upgrades lists it again in ten minutes\./,
+			/^payment row_3, \S+ \S+: held\. Eva sent it again with a new key\. This try is not billed\. The service reported: .* account manager .* Settle open upgrades lists it again in ten minutes\.$/,
 		) as unknown,
 	});
 
@@ -157,7 +158,7 @@ it('does what a person decides, once, and leaves the rest open', async () => {
 	expect(await outcomes(['row_3'])).toEqual(['unknown 2']);
 	const last = await open('Eva');
 	expect(last.page).toMatch(
-		/>First saved [^<]+\. Last saved [^<]+: unknown\.<.*<p>(Eva|Ann) sent it again .* This try may be billed\. /,
+		/>First saved [^<]+\. Last saved [^<]+: unknown\.<.*<p>(Eva|Ann) sent it again .* This try may be billed\. The connection [^.]*\.\s*</,
 	);
 	const left = await last.decide({});
 	expect(left.page).toMatch(/payment row_3, \S+ \S+: unknown\. You left it open\.[\s<]/);
@@ -199,7 +200,7 @@ it('shows the last confirmed upgrade of the same email, as the node compares ema
 	// The search finds it too.
 	await addRow({ upgradeId: 'done_b', email: `x${email}`, outcome: 'upgraded' });
 	const { page } = await open('Eva');
-	expect(page).toMatch(RegExp(`Upgraded [^<]+: file done_a: ${email}, ${basic}<`));
+	expect(page).toMatch(RegExp(`Saved as upgraded [^<]+: file done_a: ${email}, ${basic}<`));
 	expect(page).not.toContain('done_b');
 	for (const id of ['open_a', 'done_a', 'done_b'])
 		await instance.deleteRows('Upgrade outcomes', 'upgradeId', id);
@@ -210,7 +211,9 @@ it('lets a person decide where the user could not be read, and survives odd rows
 	await addRow({ upgradeId: 'gone', email: newEmail() });
 	instance.sandbox.faults.add({ path: '/users', response: { status: 400 } });
 	const { page, decide } = await open('Ev\0a <i>');
-	expect(page).toContain('Plan now: not known. The list of users could not be read: The');
+	expect(page).toMatch(
+		/Plan now: not known\. The list of users could not be read: The .*\. Clear this up before you send again\.</,
+	);
 	expect(page).toMatch(/<p> +b +\$json +\/b +<\/p>/);
 	await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'gone');
 	const decided = await decide({ odd: 'Drop it', gone: again });
@@ -221,4 +224,42 @@ it('lets a person decide where the user could not be read, and survives odd rows
 	);
 	expect(row).toMatchObject({ outcome: 'dropped' });
 	expect(String(row!.detail)).toContain('Ev\ufffda');
+});
+
+describe('with two equal rows of one payment, as PostgreSQL keeps them', () => {
+	const addTwins = async (twins: IDataObject[]) => {
+		const email = newEmail();
+		for (const twin of twins)
+			await addRow({ source: 'payment', upgradeId: 'twin', email, ...twin });
+		return email;
+	};
+	const outcomesNow = async () =>
+		(await instance.readTable('Upgrade outcomes'))
+			.filter(({ upgradeId }) => upgradeId === 'twin')
+			.map(({ outcome, sentAgain }) => `${String(outcome)} ${String(sentAgain)}`);
+	afterEach(async () => await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'twin'));
+
+	it('lists the payment once, and bills it at most once', async () => {
+		const email = await addTwins([{}, {}]);
+		const { page, decide } = await open('Eva');
+		expect(page.match(/payment twin: /g)).toHaveLength(1);
+		const decided = await decide({ twin: again });
+		expect(decided.page).toContain('1 settled, 0 of this page still open');
+		expect([instance.billed(email), await outcomesNow()]).toEqual([
+			1,
+			['upgraded 1', 'upgraded 1'],
+		]);
+	});
+
+	it('keeps the outcome of the one try for both rows', async () => {
+		const planId = failingPayment;
+		await addTwins([{ planId }, { planId }]);
+		expect((await (await open('Eva')).decide({ twin: again })).status).toBe('error');
+		expect(await outcomesNow()).toEqual(['unknown 1', 'unknown 1']);
+	});
+
+	it('does not list the payment if one of its rows is upgraded', async () => {
+		await addTwins([{}, { outcome: 'upgraded' }]);
+		expect((await submitForm(file, 'Eva')).page).not.toContain('payment twin: ');
+	});
 });

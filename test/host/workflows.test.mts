@@ -149,17 +149,43 @@ example('section-saved-score', 'writes one row, though the event is delivered tw
 	expect(rows).toMatchObject([{ userId: 'user-001', verdict: expect.any(String) }]);
 });
 
-example('section-saved-score', 'says where to enter the field of the score', async () => {
-	const { readTable, sandbox } = instance;
-	const before = await readTable('Latest scores');
-	sandbox.faults.add({ path: '/resume/*', ...success({ points: 50 }) });
-	const { data } = await run('section-saved-score', 'Section saved');
-	expect(data.resultData.error!.message).toMatch(
-		/^The score is no number\. Enter your field for it in Judge the score/,
-	);
-	expect(data.resultData.lastNodeExecuted).toBe('Judge the score');
-	expect(await readTable('Latest scores')).toEqual(before);
-});
+example(
+	'section-saved-score',
+	'names the resume that has no score, and says what to do',
+	async () => {
+		const { api, exampleId, readTable, sandbox } = instance;
+		const before = await readTable('Latest scores');
+		const file = 'section-saved-score';
+		const message = async () =>
+			(await run(file, 'Section saved')).data.resultData.error!.message.split('\n');
+		const { pinData } = await api.readWorkflow(exampleId(file));
+		const sample = pinData!['Section saved']![0]!.json.data as { data: Record<string, string> };
+		const { resumeId, userId } = sample.data;
+		const name = `Resume ${resumeId} of user ${userId} was not scored`;
+		sandbox.faults.add({ path: '/resume/*', ...success({ points: 50 }) });
+		expect(await message()).toEqual([
+			expect.stringMatching(
+				`^${name}: the score is no number\\. Enter your field for it in Judge the`,
+			),
+		]);
+		sandbox.faults.clear();
+		sandbox.faults.add({ path: '/resume/*', response: { status: 500 } });
+		expect(await message()).toEqual([
+			expect.stringMatching(`^${name}: The service had an internal error \\(HTTP 500\\)\\. `),
+			expect.stringMatching(
+				/^Save the section again, or choose Copy to editor in this execution, and /,
+			),
+		]);
+		sandbox.faults.clear();
+		const json = structuredClone(pinData!['Section saved']![0]!.json);
+		(json.data as typeof sample).data = { userId: userId! };
+		await api.updateWorkflow(exampleId(file), { pinData: { 'Section saved': [{ json }] } });
+		const unnamed = `Resume without an ID of user ${userId} was not scored`;
+		expect((await message())[0]).toMatch(`${unnamed}: enter your field for the ID in Score.`);
+		await api.updateWorkflow(exampleId(file), { pinData });
+		expect(await readTable('Latest scores')).toEqual(before);
+	},
+);
 
 example('tell-of-failures', 'sends an email that says what failed, with a link', async () => {
 	const { api, exampleId, url } = instance;
@@ -183,6 +209,15 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 	const sample = pinData!['Execution failed']![0]!.json.execution as { error: Error };
 	expect(text).toContain(sample.error.message);
 	expect(text).toContain(`Execution: ${url}/workflow/${exampleId('upgrade-after-payment')}/`);
+	// n8n's own place in a node's items or code helps nobody.
+	const { json } = structuredClone(pinData!['Execution failed']![0]!);
+	(json.execution as { error: Error }).error.message = 'It failed [line 3]';
+	await api.updateWorkflow(exampleId('tell-of-failures'), {
+		pinData: { 'Execution failed': [{ json }] },
+	});
+	await run('tell-of-failures', 'Execution failed');
+	expect(mail.mails.at(-1)).toMatch(/\nIt failed\n/);
+	await api.updateWorkflow(exampleId('tell-of-failures'), { pinData });
 });
 
 example(
@@ -363,13 +398,14 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const execution = await run('export-pdfs', 'Start');
 	expect(execution.status).toBe('error');
 	expect(execution.data.resultData.error!.message).toMatch(
-		/^Not exported: 2\. Remove the cause, and run it again\.\n2 × The service has nothing at .*Check the ID.*\(IDs: resume-007, user-002\)$/,
+		/^Not exported: 2 \(resumes, or users with all .*\. Remove the cause, and run it again\.\n2 × The service has nothing at .*Check the ID.*\(IDs: resume-007, user-002\)\.$/,
 	);
 	const sql = "SELECT id FROM resumes WHERE user_id NOT IN ('user-002', 'user-003') ORDER BY id";
 	const ids = instance.query(sql).map(({ id }) => String(id));
 	const files = async () => (await readdir(instance.filesFolder)).sort();
 	const exported = ['7', ...ids.filter((id) => id !== 'resume-007')].map((id) => `${id}.pdf`);
 	expect(await files()).toEqual(exported);
+	expect(jsonOf(execution, 'Files written')).toEqual([{ written: exported.length }]);
 	expect(await readFile(join(instance.filesFolder, exported.at(-1)!), 'latin1')).toMatch(/^%PDF-/);
 	const failed = jsonOf(execution, 'Not exported').map(({ id }) => id);
 	expect(failed).toEqual(['resume-007', 'user-002']);
@@ -382,7 +418,20 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	await rm(blocked);
 	await mkdir(blocked);
 	const { data } = await run('export-pdfs', 'Start');
-	expect(data.resultData.error!.message).toMatch(/^Not exported: 1\.[^]*\n1 × .* is a directory$/);
+	expect(data.resultData.error!.message).toMatch(/^Not exported: 1 [^]*\n1 × .* is a directory\.$/);
+
+	// The folder is missing.
+	const { nodes } = await instance.api.readWorkflow(instance.exampleId('export-pdfs'));
+	await change('export-pdfs', (node) => {
+		const fileName = String(node.parameters.fileName).replace('.n8n-files/', '.n8n-files/missing/');
+		return node.name === 'Write file'
+			? { ...node, parameters: { ...node.parameters, fileName } }
+			: node;
+	});
+	expect((await run('export-pdfs', 'Start')).data.resultData.error!.message).toMatch(
+		/\. Create the folder, or enter its full path in Write file\.$/,
+	);
+	await instance.api.updateWorkflow(instance.exampleId('export-pdfs'), { nodes });
 });
 
 function expectToolResults(...texts: string[]): void {
@@ -634,6 +683,7 @@ example('new-or-changed-users', 'passes each changed user on until its step succ
 			userId === id ? id : 0,
 		);
 		expect([execution.status, changed.sort()]).toEqual([status, users]);
+		return execution.data.resultData.error?.message;
 	};
 	const all = instance.query('SELECT id FROM users ORDER BY id').map(({ id }) => id);
 	await poll('success', ...all);
@@ -646,9 +696,12 @@ example('new-or-changed-users', 'passes each changed user on until its step succ
 	await setStep('n8n-nodes-base.stopAndError', { errorMessage: 'The step fails' });
 	await poll('error');
 	await setStep('n8n-nodes-base.noOp');
-	const listed = success([{ uid: 'user-020' }, { id: 'user-021', note: 'U+0000: \u0000' }]);
+	const nobody = { uid: 'user-020', email: 'no@id.example' };
+	const listed = success([nobody, { id: 'user-021', note: 'U+0000: \u0000' }]);
 	instance.sandbox.faults.add({ path: '/users', ...listed, times: 1 });
-	await poll('error', 'user-021');
+	expect(await poll('error', 'user-021')).toMatch(
+		/: 1 of 2 \(emails: no@id\.example\)\. .* in Row/,
+	);
 	await poll('success', 'user-020', 'user-021', 'user-new');
 	await poll('success');
 });

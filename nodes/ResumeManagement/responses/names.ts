@@ -3,9 +3,6 @@
  * a real response of the service: for all others, an error names the option to set.
  */
 
-/** Errors in the response to a write, beside or in its `data`. */
-export const ERRORS = ['error', 'errors', 'errorcode', 'errormessage'];
-
 /** Flags for more pages of a list. */
 export const MORE_FLAGS = ['hasmore', 'hasnext'];
 

@@ -2,7 +2,7 @@ import { type INodeExecutionData, NodeApiError, NodeOperationError } from 'n8n-w
 
 import { Failure, toNodeError } from '../../shared/failure';
 import { isObject } from '../../shared/json';
-import { shownNames, valuesNamed } from '../../shared/names';
+import { shownNames } from '../../shared/names';
 import { isTool } from '../../shared/parameters';
 import { hideSecrets } from '../../shared/secrets';
 import { normalizeEmail } from '../../shared/text';
@@ -13,7 +13,6 @@ import { type Claim, Claims } from '../once/claims';
 import { type Entry, journalOf, refuseUnguarded } from '../once/journal';
 import type { WriteId } from '../once/writeId';
 import type { WriteOperation } from '../operations/operation';
-import { ERRORS } from '../responses/names';
 import { toItem } from '../responses/record';
 import { parametersOf, prepareWrite, type PreparedWrite } from './prepare';
 import { failedOutput, failOthers, type Outputs, paceOf, type Run, runItem } from './run';
@@ -235,13 +234,16 @@ function whyUnconfirmed(
 	return operation.confirmationProblem?.(body, request.body ?? {});
 }
 
-/** Values of a property for errors that stand for none, as JSON. */
+/** Properties of a response that report an error, beside a success or in its `data`, as services that use Stripe send them. */
+const ERRORS = ['error', 'errors', 'errorMessage', 'error_message', 'errorCode', 'error_code'];
+
+/** Their values that stand for no error, as JSON. */
 const NO_ERROR = ['null', 'false', '0', '""', '"0"', '[]', '{}'];
 
-/** Checks whether a response with the status "success" has an error in it, as Stripe's and many others have. */
 function holdsError(value: unknown): boolean {
 	if (reportsError(value)) return true;
-	return valuesNamed(value, ERRORS).some((error) => !NO_ERROR.includes(JSON.stringify(error)));
+	const errors = isObject(value) ? ERRORS.map((name) => value[name] ?? null) : [];
+	return errors.some((error) => !NO_ERROR.includes(JSON.stringify(error)));
 }
 
 /** @param error if it is no {@link Failure}, the outcome is unknown */
