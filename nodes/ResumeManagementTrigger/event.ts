@@ -39,8 +39,8 @@ export function readEvents(
 	delivery: Delivery,
 ): { items: EventItem[] } | Unreadable {
 	const { body, headers } = delivery;
-	const payload = readPayload(decodeText(body, charsetOf(headers['content-type'])), settings);
 	if (body.length === 0) return { problem: 'The body is empty.' };
+	const payload = readPayload(decodeText(body, charsetOf(headers['content-type'])), settings);
 	if (payload === undefined) return { problem: 'The body is not JSON, or nested too deeply.' };
 	const items = Array.isArray(payload)
 		? readArray(payload, settings, delivery)

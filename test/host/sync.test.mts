@@ -106,11 +106,11 @@ describe.each(syncs)('%s', (which) => {
 		const [summary, ...causes] = reportOf(await sync(which)).split('\n');
 		faults.clear();
 		expect(summary).toBe(
-			'Need attention: 8 (users, resumes or rows). What could be read is saved, and the next night tries again.',
+			'Problems: 8. What could be read is saved, and the next night tries the rest again.',
 		);
 		for (const cause of [
-			/^1 × The score .*\(IDs: resume-021\)/,
-			/^1 × Not deleted: a resume without an ID\. Enter your field for it in (Sum up|Outcome) .*\(IDs: no ID\)/,
+			/^The score .*\(IDs: resume-021\)\.$/,
+			/^Not deleted: a resume without an ID\. Enter your field for it in (Sum up|Outcome) .*\(IDs: no ID\)\.$/,
 		])
 			expect(causes).toContainEqual(expect.stringMatching(cause));
 		const grouped = causes.find((cause) => cause.startsWith('3 × The service has nothing at this'));
@@ -184,6 +184,24 @@ describe.each(syncs)('%s', (which) => {
 		}
 	});
 
+	it('deletes nothing by a list that is not whole, if the service says so', async () => {
+		const { faults } = instance.sandbox;
+		const all = await resumeIds();
+		const list = (data: object[], total: number) => ({
+			response: { status: 200, body: JSON.stringify({ status: 'success', data, total }) },
+		});
+		for (const [path, data] of [
+			['/users', instance.query('SELECT id FROM users LIMIT 11')],
+			['/user/user-003/resumes', []],
+		] as const) {
+			faults.add({ path, ...list([...data], 12) });
+			expect(reportOf(await sync(which))).toContain('The list is not complete');
+			expect(await resumeIds()).toEqual(all);
+			faults.clear();
+		}
+		await expectRepair(which);
+	});
+
 	it('deletes none of too many rows, and says which users are gone', async () => {
 		const all = await resumeIds();
 		for (const users of [[], [{ id: 'user-001' }, { id: 'user-002' }]]) {
@@ -191,8 +209,11 @@ describe.each(syncs)('%s', (which) => {
 			const report = reportOf(await sync(which));
 			expect(await resumeIds()).toEqual(all);
 			instance.sandbox.faults.clear();
-			if (users.length === 0) expect(report).toMatch(/no row was changed|30 of 30 rows/i);
-			else expect(report).toMatch(/ of 30 rows are too many .* largestLoss .*IDs: .*user-003/);
+			if (users.length === 0) expect(report).toMatch(/no row was changed|30 of 30 rows would/i);
+			else
+				expect(report).toMatch(
+					/^Problems: 1\. .*\n\d+ of 30 rows would be deleted, so none was\. .* largestLoss .*\(IDs: user-003, .*\)\.$/,
+				);
 		}
 		await expectRepair(which);
 	});

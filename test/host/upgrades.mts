@@ -49,16 +49,21 @@ export async function deliver(body: object | string, secret = webhookSecret) {
 	return { status, data: data as Record<'outcome' | 'reason', string> & { repeated?: boolean } };
 }
 
-/** Waits for the executions of an example that began after the first `count`, and returns their errors, or `success`. */
-export async function endsAfter(file: string, count: number, more: number): Promise<string[]> {
-	const executions = await instance.api.waitForExecutions(instance.exampleId(file), count + more);
-	return executions
-		.slice(count)
-		.map(({ status, data }) => data.resultData.error?.message ?? status);
-}
+/** Returns the ID of an example's newest execution. */
+export const newestExecution = async (file: string) =>
+	Number((await instance.api.listExecutions(instance.exampleId(file)))[0]?.id ?? 0);
 
-export const countExecutions = async (file: string) =>
-	(await instance.api.listExecutions(instance.exampleId(file))).length;
+/** Waits for `count` executions of an example after the execution `newest`, and returns their errors, or `success`. */
+export async function endsAfter(file: string, newest: number, count: number): Promise<string[]> {
+	const { api, exampleId } = instance;
+	const started = async () =>
+		(await api.listExecutions(exampleId(file))).filter(({ id }) => Number(id) > newest).reverse();
+	while ((await started()).length < count) await sleep(150);
+	const executions = await Promise.all(
+		(await started()).map(async ({ id }) => await api.waitForExecution(id)),
+	);
+	return executions.map(({ status, data }) => data.resultData.error?.message ?? status);
+}
 
 /** Submits the first page of a form, and returns the URL and the text of the next. */
 export async function submitForm(file: string, value: string) {

@@ -8,7 +8,7 @@ import { actionType, outputOf } from './instance.mts';
 import {
 	activate,
 	change,
-	countExecutions,
+	newestExecution,
 	deliver,
 	endsAfter,
 	instance,
@@ -36,7 +36,7 @@ const rowsOf = async (id: string) =>
 
 /** Delivers payments, one after the other, and returns the responses and how the executions ended. */
 async function deliverAll(bodies: Array<object | string>) {
-	const before = await countExecutions(payments);
+	const before = await newestExecution(payments);
 	const responses = [];
 	for (const body of bodies) responses.push(await deliver(body));
 	return { responses, ends: await endsAfter(payments, before, bodies.length) };
@@ -45,7 +45,7 @@ async function deliverAll(bodies: Array<object | string>) {
 it('bills a payment once, delivered three times at once and once more', async () => {
 	const payment = newPayment();
 	expect((await deliver(payment, 'a guess')).status).toBe(403);
-	const before = await countExecutions(payments);
+	const before = await newestExecution(payments);
 	const atOnce = await Promise.all([payment, payment, payment].map(async (one) => deliver(one)));
 	const again = await deliver({ ...payment, email: payment.email.toUpperCase() });
 	for (const { status, data } of [...atOnce, again]) {
@@ -256,9 +256,9 @@ it('has a payment delivered again that could not be sent, and bills it then', as
 it('has a payment delivered again whose first delivery takes long', async () => {
 	const payment = newPayment();
 	instance.sandbox.faults.add({ path: '/plan/upgrade', delayMs: 15_000, times: 1 });
-	const before = await countExecutions(payments);
+	const before = await newestExecution(payments);
 	const first = deliver(payment);
-	while ((await countExecutions(payments)) === before) await sleep(50);
+	while ((await newestExecution(payments)) === before) await sleep(50);
 	expect(await deliver(payment)).toMatchObject({ status: 503, data: { outcome: 'unknown' } });
 	expect(await rowsOf(payment.id)).toMatchObject([{ outcome: 'unknown' }]);
 	expect(await first).toMatchObject({ status: 200, data: { outcome: 'upgraded' } });
@@ -321,7 +321,7 @@ it('finds the row of a payment whose ID comes with other invisible characters', 
 
 it('reports a held payment once, delivered twice at once', async () => {
 	const payment = newPayment({ planId: SANDBOX_PLANS.failingPayment });
-	const before = await countExecutions(payments);
+	const before = await newestExecution(payments);
 	const responses = await Promise.all([deliver(payment), deliver(payment)]);
 	expect(responses).toMatchObject(Array(2).fill({ status: 200, data: { outcome: 'held' } }));
 	const ends = await endsAfter(payments, before, 2);

@@ -52,7 +52,7 @@ test('each wrong row is refused with its own sentence, and nothing of its file i
 		const { asked, page, execution } = await form.upload(toCsv(some.map(([cells]) => cells)));
 		const wrong = some.flatMap(([, text], index) => (text ? [{ row: index + 2, text }] : []));
 		expect([asked, execution.status]).toEqual(['', 'success']);
-		expect(page).toContain(`Nothing was sent: ${wrong.length} mistake`);
+		expect(page).toContain(`Nothing was sent: mistakes: ${wrong.length} `);
 		for (const { row, text } of wrong)
 			expect(page).toMatch(
 				RegExp(`Row ${row}: (row \\d+ )?${text.replace(/[$()*+.?[\\\]^|]/g, '\\$&')}`),
@@ -70,15 +70,60 @@ test('the page with the button lists each row, and warns of what may be billed t
 	const { asked } = await form.choose(file);
 	for (const text of [
 		'Bill these 3 rows?',
-		`3 ${emma.toUpperCase()} id P01 ${pro} Row 2 has the same user and plan. The same user and plan was billed on `,
-		' under the id P1.',
+		`3 ${emma.toUpperCase()} id P01 ${pro} no credits Row 2 has the same user and plan. The same user and plan was billed on `,
+		': file P1.',
 		`5 ${noah} id P3 ${pro} `,
 		'Row 4 has the same user and plan.',
-		'Not sent Row 2 (id P1): billed on ',
-		'if it is another purchase, enter another id.',
+		'Not sent Row 2 (id P1) was billed on ',
+		': for another purchase, enter another id.',
 		'Each user is in the list of the service. Plans are not checked.',
 	])
 		expect(asked).toContain(text);
+	expect(asked).not.toContain('Billed.');
+});
+
+test('a payment that has two equal rows is named once, and an upgrade that has them is not sent', async () => {
+	const email = 'twin@example.com';
+	instance.sandbox.faults.add({ path: '/users', ...success([{ id: 'user-1', email }]) });
+	const row = { email, planId: pro, aiTokenId: '', detail: 'Billed.', sentAgain: 0 };
+	const twins = [
+		{ source: 'payment', upgradeId: 'twin' },
+		{ source: 'file', upgradeId: 'TW' },
+	];
+	for (const twin of twins) {
+		for (const outcome of ['unknown', 'upgraded'])
+			await instance.insertRow('Upgrade outcomes', { ...row, ...twin, outcome });
+	}
+	const { asked } = await form.choose(csv(['TW', email, pro], ['TW2', email, pro]));
+	expect(asked).toContain('Bill this row?');
+	expect(asked).toMatch(
+		/Row 2 has .*The same user and plan was billed on [\d-]+: file TW\. Not sent Row 2 \(id TW\) was billed/,
+	);
+	const payment = await form.choose(csv(['TW3', email, pro]));
+	expect(payment.asked.match(/was (maybe )?billed on/g)).toHaveLength(1);
+});
+
+test('a file that was billed before shows first what a person has to decide', async () => {
+	const { faults } = instance.sandbox;
+	const rows = Array.from(Array(30), (_, index) => [`B${index}`, emma, pro]);
+	await form.upload(csv(...rows.slice(0, 29)));
+	faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
+	await form.upload(csv(rows[29]!));
+	const { page } = await form.upload(csv(...rows));
+	expect(page).toMatch(
+		/Nothing was sent: no row is new Row 31 \(id B29\) was maybe billed on [\d-]+: decide in Settle open upgrades\. The connection .* It may be billed\. Row 2 \(id B0\) was billed on [\d-]+: for another purchase, enter another id\. .* … and 10 more\./,
+	);
+});
+
+test('a list of users that has more than it shows blames no row', async () => {
+	const body = JSON.stringify({
+		status: 'success',
+		data: [{ id: 'user-1', email: emma }],
+		total: 60,
+	});
+	instance.sandbox.faults.add({ path: '/users', response: { status: 200, body } });
+	const { asked } = await form.choose(csv(['M1', noah, pro]));
+	expect(asked).toContain('Users were not checked. The list of users could not be read: ');
 });
 
 test('a row that was billed as a payment is named, also if it has the id of the payment', async () => {
@@ -95,9 +140,7 @@ test('a row that was billed as a payment is named, also if it has the id of the 
 		for (const id of [upgradeId, `${upgradeId}-again`]) {
 			const { asked } = await form.choose(csv([id, email, planId]));
 			expect(asked).toMatch(
-				RegExp(
-					`The same user and plan was ${text}20[\\d-]+ under the payment's id ${upgradeId}\\.`,
-				),
+				RegExp(`The same user and plan was ${text}20[\\d-]+: payment ${upgradeId}\\.`),
 			);
 		}
 		instance.sandbox.faults.clear();
@@ -111,7 +154,7 @@ test('of several earlier upgrades, the newest is named', async () => {
 	faults.clear();
 	for (const id of ['S2', 'S1']) await form.upload(csv([id, olivia, SANDBOX_PLANS.basic]));
 	const { asked } = await form.choose(csv(['S3', olivia, SANDBOX_PLANS.basic]));
-	expect(asked).toMatch(/billed on [\d-]+ under the id S1\. /);
+	expect(asked).toMatch(/billed on [\d-]+: file S1\. /);
 });
 
 test('nobody is refused for a list of users that shows no emails, or fails', async () => {
@@ -135,7 +178,9 @@ test('the last page names what was billed before, and open rows stay open', asyn
 	const rows = [['1001', emma, pro], ['1002', noah, pro], ['1003', olivia, 'plan_unknown'], held];
 	const file = csv(...rows);
 	sandbox.faults.add({ path: '/plan/upgrade', email: noah, drop: 'after', times: 1 });
-	const again = 'It is (unknown|held) already, and was not sent again. ';
+	const again = 'Not sent again\\. ';
+	const decide =
+		"Settle open upgrades lists it after ten minutes, with the user's plan: decide there\\.";
 	const open = '1 may be billed, 1 held (not billed), 1 not billed';
 	for (const [title, requests, known] of [
 		['1 newly billed, 0 billed before, ', 4, ''],
@@ -146,17 +191,15 @@ test('the last page names what was billed before, and open rows stay open', asyn
 		expect(page).toContain(`${title}${open} `);
 		expect([upgrades(), execution.status]).toEqual([requests, 'error']);
 		const causes = [
-			`unknown \\(id 1002\\)\\. ${known}Outcome unknown: The connection .* ask your account manager, .* In ten minutes, decide in Settle open upgrades\\.`,
-			'refused \\(id 1003\\)\\. The service .*\\(plan-upgrade-2\\)\\. Nothing was done\\. Use .* Then upload the file again\\.',
-			`held \\(id 1004\\)\\. ${known}The service .*\\(plan-upgrade-1\\)\\. .* In ten .*`,
+			`unknown: row 3 \\(1002, ${noah}\\)\\. ${known}The connection [^.]*\\. It may be billed\\. ${decide}`,
+			`held: row 5 \\(1004, ${emma}\\)\\. ${known}The service .*\\(plan-upgrade-1\\)\\. .* ${decide}`,
+			`refused: row 4 \\(1003, ${olivia}\\)\\. The service .*\\(plan-upgrade-2\\)\\. Nothing was done\\. Use .* Then upload the file again\\.`,
 		];
 		const lines = [
 			`${title}${open}.`.replace(/[()]/g, '\\$&'),
 			...causes.map((one) => `1 × ${one}`),
 		];
-		expect(execution.data.resultData.error!.message).toMatch(
-			RegExp(`^${lines.join(' ')} \\[line 3\\]$`),
-		);
+		expect(execution.data.resultData.error!.message).toMatch(RegExp(`^${lines.join(' ')}$`));
 		const [report] = outputOf(execution, 'Report the outcomes');
 		expect(report!.binary!.data).toMatchObject({ fileName: 'outcomes.csv', mimeType: 'text/csv' });
 		const saved = (await readTable('Upgrade outcomes')).filter(({ upgradeId }) =>
@@ -169,23 +212,20 @@ test('the last page names what was billed before, and open rows stay open', asyn
 			['file', '1004', 'held'],
 		]);
 		expect(since()).toEqual([1, 1, 0]);
-		if (known)
-			expect(page).toMatch(
-				/Billed before: row 2 \(id 1001, \d{4}-\d\d-\d\d\)\. If a row is another/,
-			);
+		if (known) expect(page).toContain('Billed before: row 2. For another purchase, enter');
 	}
 	const { page } = await form.upload(csv(['1001', noah, pro], ['1004', emma, pro]));
 	expect(page).toMatch(
 		RegExp(
-			`Row 2: the id 1001 is upgraded for ${emma}, ${pro} since [\\d-]+: correct it, or if it is another`,
+			`Row 2: the id 1001 was billed on [\\d-]+, for ${emma}, ${pro}: correct it, or for another`,
 		),
 	);
 	expect(page).toMatch(
-		/Row 3: the id 1004 is held for .*: correct it, or decide in Settle open upgrades\./,
+		/Row 3: the id 1004 was held on [\d-]+, for .*: correct it, or decide in Settle open upgrades\./,
 	);
 	const { page: none } = await form.upload(csv(['1001', emma, pro]));
 	expect(none).toMatch(
-		/Nothing was sent: no row is new Row 2 \(id 1001\): billed on [\d-]+: if it/,
+		/Nothing was sent: no row is new Row 2 \(id 1001\) was billed on [\d-]+: for/,
 	);
 });
 
@@ -199,7 +239,9 @@ test('two people with the same file at the same time bill each row once', async 
 	expect(results.map(({ execution }) => execution.status)).toEqual(['success', 'success']);
 	const saved = await instance.readTable('Upgrade outcomes');
 	for (const id of ['W1', 'W2'])
-		expect(saved.filter((row) => row.upgradeId === id)).toMatchObject([{ outcome: 'upgraded' }]);
+		expect(saved.filter((row) => row.upgradeId === id)).toMatchObject([
+			{ outcome: 'upgraded', detail: 'Billed.' },
+		]);
 });
 
 test('a page that nobody answers bills nothing when its time is over', async () => {
@@ -239,14 +281,14 @@ async function withNodes(edit: (node: INode) => INode, run: () => Promise<void>)
 
 test('if the table refuses the outcomes, the person still reads what was billed', async () => {
 	const dataTableId = { __rl: true, mode: 'id', value: 'deleted' } as const;
-	const isSaved = ({ name }: INode) => ['Not upgraded yet', 'Save outcome'].includes(name);
+	const isSaved = ({ name }: INode) => ['Skip upgraded rows', 'Save outcome'].includes(name);
 	const without = (node: INode) =>
 		isSaved(node) ? { ...node, parameters: { ...node.parameters, dataTableId } } : node;
 	await withNodes(without, async () => {
 		const { page, execution } = await form.upload(csv(['T1', emma, pro]));
 		expect(page).toContain('1 newly billed, 0 billed before');
 		expect(execution.status).toBe('error');
-		expect(execution.data.resultData.lastNodeExecuted).toBe('Not upgraded yet');
+		expect(execution.data.resultData.lastNodeExecuted).toBe('Skip upgraded rows');
 	});
 });
 
@@ -265,7 +307,9 @@ test('a row that the service confirmed counts as billed, also if the node could 
 	await withNodes(notShown, async () => {
 		const { page, execution } = await form.upload(csv(['A1', emma, pro]));
 		expect(page).toContain('1 newly billed, 0 billed before');
-		expect(page).toContain(`1 × upgraded (id A1). Billed. ${error.message}. Do not send it again.`);
+		expect(page).toContain(
+			`1 × upgraded: row 2 (A1, ${emma}). Billed. ${error.message}. Do not send it again.`,
+		);
 		expect(page).not.toContain('upload the file again');
 		expect(execution.status).toBe('success');
 	});

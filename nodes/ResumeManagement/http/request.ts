@@ -134,7 +134,7 @@ export async function parseBody(
 }
 
 /** Checks for the first bytes of gzip (RFC 1952, §2.3.1). */
-function isGzip([first, second, method]: Buffer): boolean {
+export function isGzip([first, second, method]: Buffer): boolean {
 	return first === 0x1f && second === 0x8b && method === 8;
 }
 

@@ -3,6 +3,7 @@ import { isObject, valueAt } from '../../shared/json';
 import { shownNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 import type { JsonBody } from '../http/judge';
+import { isGzip } from '../http/request';
 import { FILES } from './names';
 
 export const PDF = 'application/pdf';
@@ -32,11 +33,13 @@ export function isFile(bytes: Buffer, mimeType: string): boolean {
 	return !/^text\/|[/+](html|json|xml)$/.test(mimeType);
 }
 
-/** Returns how bytes are packed, by their first ones (RFC 1952, RFC 8878); '' if they are not. */
+/** First bytes of zstd (RFC 8878, §3.1.1). */
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+/** Returns how bytes are packed, by their first ones; '' if they are not. */
 export function packingOf(bytes: Buffer): string {
-	const start = bytes.subarray(0, 4).toString('hex');
-	if (start.startsWith('1f8b')) return 'gzip';
-	return start === '28b52ffd' ? 'zstd' : '';
+	if (isGzip(bytes)) return 'gzip';
+	return bytes.subarray(0, 4).equals(ZSTD) ? 'zstd' : '';
 }
 
 /** Place of a file: behind a link, or in the response itself. */

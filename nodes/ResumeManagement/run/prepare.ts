@@ -71,7 +71,6 @@ async function prepareAddress(
 	retries: number,
 ): Promise<Omit<HttpRequest, 'method' | 'body' | 'write'>> {
 	const { path, pathField } = operation;
-	// A user's email is looked up only after everything else is found valid.
 	const target = pathField && readTarget(parameters, pathField);
 	const query = parameters.query();
 	const settings = toHttpSettings(run.readParameter('requestOptions', index, {}) as RequestOptions);
@@ -79,6 +78,7 @@ async function prepareAddress(
 	const connection = { credential, retries, settings };
 	if (target === undefined) return { ...connection, path, query };
 	let value = target;
+	// A user's email is looked up only after everything else is found valid.
 	if (typeof value !== 'string') {
 		run.users ??= new Users(run.context);
 		value = await run.users.findId(value, connection);
