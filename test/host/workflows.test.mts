@@ -301,7 +301,10 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	};
 	const message = expect.stringMatching(/^Outcome unknown: /) as unknown;
 	const text = expect.any(String) as unknown;
-	expect(await call(user.email)).toEqual([502, { message, advice: text, outcome: 'unknown' }]);
+	const advice = expect.stringMatching(
+		/^It is not known .* Call again in a minute: .* tomorrow\.$/,
+	);
+	expect(await call(user.email)).toEqual([502, { message, advice, outcome: 'unknown' }]);
 	for (const email of [user.email, user.email.toUpperCase()]) {
 		const response = await call(email);
 		const resumes = instance.query('SELECT id, title FROM resumes WHERE user_id = ?', user.id);
@@ -322,20 +325,29 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	instance.sandbox.faults.add({ ...resumes, response: { status: 404 } });
 	const missing = expect.stringContaining('The service has nothing at this address') as unknown;
 	expect(await call(user.email)).toEqual([502, { message: missing, advice: text }]);
+	const token = { path: '/user/token', drop: 'after', times: 1 } as const;
+	instance.sandbox.faults.add(token);
+	const again = { advice: 'No token came. Call again.', outcome: 'unknown' };
+	expect(await call(user.email)).toMatchObject([502, again]);
 	expect(instance.query('SELECT id FROM resumes WHERE user_id = ?', user.id)).toHaveLength(1);
 	const { api, exampleId } = instance;
 	// n8n deletes a successful execution some time after its response.
-	while ((await api.listExecutions(exampleId('onboarding'))).length > 6) await sleep(100);
-	const failed = await api.waitForExecutions(exampleId('onboarding'), 6);
+	while ((await api.listExecutions(exampleId('onboarding'))).length > 7) await sleep(100);
+	const failed = await api.waitForExecutions(exampleId('onboarding'), 7);
 	const reports = failed.map(({ data }) => data.resultData.error!.message);
 	const of = 'Onboarding of';
 	expect(reports).toEqual([
 		expect.stringMatching(`^${of} ${user.email} failed at Create resume. Outcome unknown: `),
 		expect.stringMatching(`^${of} nobody@example.com failed at The user. No user .* Check the `),
-		expect.stringMatching(`^${of} nobody failed at The user. The caller sent no email address`),
+		expect.stringMatching(
+			`^${of} a request without an email failed at The user. The caller sent no`,
+		),
 		expect.stringMatching(`^${of} oliver failed at The user. The caller sent no email address`),
 		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. The resume has no field `),
 		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. The service has nothing`),
+		expect.stringMatching(
+			`^${of} ${user.email} failed at Get token. .* No token came. Call again.`,
+		),
 	]);
 });
 
