@@ -629,6 +629,7 @@ example(approval, 'fails for no upgrade whose response could not be shown', asyn
 		connections: Object.fromEntries(Object.entries(connections).filter(([, { main }]) => main)),
 	};
 	const agent = { type: 'n8n-nodes-base.set', typeVersion: 3.4 };
+	const asked = { Request: 'An upgrade', submittedAt: 'now' };
 	for (const [outcome, message] of [
 		['applied', undefined],
 		['refused', `x@y.z, ${pro}: refused. Not billed. refused`],
@@ -646,7 +647,7 @@ example(approval, 'fails for no upgrade whose response could not be shown', asyn
 			nodes: changed,
 			...onWire,
 			pinData: {
-				Request: [{ json: { Request: 'An upgrade', 'Your email': 'requester@example.com' } }],
+				Request: [{ json: { ...asked, 'Your email': 'requester@example.com' } }],
 			},
 		});
 		const { data } = await api.waitForExecution(await api.runWorkflow(id, 'Request'));
