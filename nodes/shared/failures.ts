@@ -54,6 +54,10 @@ export const SETTING_FAILURES = {
 	],
 
 	'parameter.empty': ["'{field}' is empty", 'Enter a value, or check its expression.'],
+	'parameter.noValue': [
+		"'{field}' has '{value}' in place of a value",
+		'Correct it where it comes from, or check the expression.',
+	],
 	'parameter.anExpression': [
 		"'{field}' has an expression that n8n did not evaluate",
 		'Switch the field from Fixed to Expression. If its text comes from the data of the item, correct it there.',
@@ -84,7 +88,7 @@ export const SETTING_FAILURES = {
 		'JavaScript keeps at most 16 digits of a number. Enter the number as text, in quotes. If an expression reads it, its source must hold it as text.',
 	],
 	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
-	'parameter.notANumber': ["'{field}' is not a number", 'Enter a whole number.'],
+	'parameter.notANumber': ["'{field}' is not a whole number", 'Enter digits only.'],
 	'parameter.tooSmall': ["'{field}' must be at least {least}", CHECK_EXPRESSION],
 	'parameter.notAChoice': ["'{field}' is not one of {choices}", CHECK_EXPRESSION],
 	'parameter.notAHeaderName': [

@@ -222,19 +222,26 @@ export class ParameterReader {
 }
 
 /** An expression in a text that n8n did not evaluate, with its braces or without. */
-const EXPRESSION = /\{\{|\$(json|input|node|item)\b/;
+const EXPRESSION =
+	/\{\{|\$[({]|\$(json|input|node|items?|itemIndex|now|today|execution|workflow|fromAI)\b/;
 
 /** Words that models, expressions and spreadsheets write instead of a value that they do not have. */
 const NO_VALUE =
-	/^(null|none|nil|nonetype|undefined|#?n\/[ad]|na|#nv|nan|unknown|missing|optional|string|tbd|invalid date(time)?|loading|(empty|blank)( string)?|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—])$/i;
+	/^(null|none|nil|nonetype|undefined|#?n\/[ad]|na|#nv|nan|unknown|missing|optional|string|tbd|invalid date(time)?|(empty|blank)( string)?|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—])$/i;
 
-/** An error of a spreadsheet in any language, such as `#REF!` and `#BEZUG!`, or a placeholder of a model, such as `<user_id>`. */
-const NO_VALUE_OF_A_KIND = /^(#[¡\p{L}/0]{2,12}[!?]|<[\w -]+>)$/u;
+/**
+ * An error of a spreadsheet in any language, such as `#REF!`, `#BEZUG!`, `####` and LibreOffice's `Err:502`, also within a text; or an
+ * object that became a text. The number of an order, such as `#1001`, is none.
+ */
+const BROKEN =
+	/^[#＃][^1-9]*$|^err:\d{3}$|^loading\.\.\.$|#(n\/a|ref!|value!|name\?|div\/0!|num!)|\[object /iu;
 
-/** Checks whether a text has only such a word, once or again, or only brackets and quotes; or an object that became a text. */
-function isNoValue(text: string): boolean {
+/** A placeholder of a model, such as `<user_id>`. */
+const PLACEHOLDER = /^<[\w -]+>$/;
+
+/** Checks whether a text has only a word for no value, once or again, or only brackets and quotes. */
+function isWordForNone(text: string): boolean {
 	if (trimInvisible(text) === '') return false;
-	if (NO_VALUE_OF_A_KIND.test(trimInvisible(text)) || text.includes('[object ')) return true;
 	const bare = trimInvisible(text.replace(/["'`<>()[\]{}.]/g, ''));
 	const words = bare.split(/\s+/);
 	return bare === '' || NO_VALUE.test(bare) || words.every((word) => NO_VALUE.test(word));
@@ -299,7 +306,8 @@ class ParameterValue {
 		const text = trimInvisible(this.toText(this.value));
 		const invisible = findInvisible(text);
 		if (invisible) this.rejectInvisible(invisible);
-		return EXPRESSION.test(text) ? this.reject('parameter.anExpression') : text;
+		if (EXPRESSION.test(text)) this.reject('parameter.anExpression');
+		return BROKEN.test(text) ? this.rejectValue(text) : text;
 	}
 
 	/** Returns text with any characters, without blanks around it; '' if it is missing. */
@@ -344,8 +352,10 @@ class ParameterValue {
 
 	/** Returns a key. What an expression without a value writes would be the key of each item. */
 	sendOnceKey(): string {
+		const { value } = this;
+		if (typeof value === 'string' && isWordForNone(value)) this.reject('parameter.empty');
 		const key = this.text();
-		return isNoValue(key) ? this.reject('parameter.empty') : key;
+		return PLACEHOLDER.test(key) ? this.rejectValue(key) : key;
 	}
 
 	headerName(): string {
@@ -389,12 +399,18 @@ class ParameterValue {
 	/** Checks whether a model gives a word such as `null`, because it has no value. */
 	isNoValueOfModel(): boolean {
 		const { value, settings } = this;
-		return settings.isTool && typeof value === 'string' && isNoValue(value);
+		if (!settings.isTool || typeof value !== 'string') return false;
+		const text = trimInvisible(value);
+		return isWordForNone(text) || PLACEHOLDER.test(text) || BROKEN.test(text);
 	}
 
 	/** @param values replace `{name}` in the texts of failures.ts */
 	reject(id: FailureId, values: Failure['values'] = {}): never {
 		throw new Failure(id, { field: this.label, ...values }, { details: this.settings.consequence });
+	}
+
+	private rejectValue(text: string): never {
+		return this.reject('parameter.noValue', { value: text.slice(0, SHOWN) });
 	}
 
 	private rejectInvisible({ code, before }: { code: string; before: string }): never {

@@ -52,9 +52,9 @@ const NO_PART_OF_AN_EMAIL = [
 	// 'a@b.example as a spreadsheet's text, • a@b.example
 	/^[^\p{L}\p{N}_+]+/gu,
 	// a@b..example, a@.b.example, a@b.example. Providers in Japan have given addresses with such dots before the @.
-	/\.\.+(?=[^@]*$)|(?<=@)\.|\.$/g,
+	/\.\.+(?=[^@]*$)|@\.+/g,
 	// a@-b.example
-	/(?<=[@.])-|-(?=\.|$)/g,
+	/[@.]-|-\.|-$/g,
 	// undefined@undefined
 	/^undefined(?=@)|(?<=@)(undefined|null|NaN)$/g,
 ];
@@ -64,6 +64,7 @@ const NO_PART_OF_A_DOMAIN = /[^@\p{L}\p{N}\p{M}.-]/gu;
 
 /** Names what is to be removed from a text with one `@`, so that only the address is left; undefined for an address. */
 export function partBesideEmail(text: string): string | undefined {
+	if (text.endsWith('.')) return "'.' at its end";
 	const domain = text.slice(text.indexOf('@') + 1);
 	const found = [
 		...NO_PART_OF_AN_EMAIL.map((pattern) => text.match(pattern)),

@@ -110,8 +110,8 @@ test.each([
 	['a@b.example;c@d.example', "It has ';'"],
 	['a@b..example', "It has '..'"],
 	['.a@b.example', "It has '.'"],
-	['a@.b.example', "It has '.'"],
-	['a@b.example.', "It has '.'"],
+	['a@.b.example', "It has '@.'"],
+	['a@b.example.', "It has '.' at its end"],
 	['["a@b.example"]', `It has '[' and '"' and ']'`],
 	['(a@b.example)', "It has '(' and ')'"],
 	["'a@b.example'", "It has '''"],
@@ -128,7 +128,7 @@ test.each([
 	['|a@b.example|', "It has '|'"],
 	['{a@b.example}', "It has '{' and '}'"],
 	['undefined@undefined', "It has 'undefined'"],
-	['a@-b.example', "It has '-'"],
+	['a@-b.example', "It has '@-'"],
 ])(
 	'the address %j, as mail programs and spreadsheets write it, is not billed',
 	async (email, advice) => {
@@ -230,17 +230,40 @@ test('outside of tools, such a word is an ID like another', async () => {
 	expect(sent()).toEqual(['GET /v1/user/null']);
 });
 
-test.each(['$json.paymentId', '{ $json.paymentId }', 'pay-$json.id', "$node['Pay'].json.id"])(
-	'the key %j, which is typed without the braces of an expression, is refused',
-	async (key) => {
-		const { error } = await run(withKey(key));
-		const message = "'Send Once Key' has an expression that n8n did not evaluate [item 0]";
-		expect(error?.message).toBe(message);
+// prettier-ignore
+const BROKEN = ['#REF!', '#ERROR!', '#NAME?', '#DIV/0!', '#BEZUG!', '#¡REF!', '#¿NOMBRE?', '#Н/Д', '#I/T', '#PUUTTUU', '#YOK', '####', '＃REF!', 'Err:502', 'pay-#REF!', '#N/A-upgrade', 'Loading...', 'pay_[object Object]'];
+test.each(BROKEN)(
+	'%s of a spreadsheet in any language is neither a key nor an ID',
+	async (text) => {
+		for (const [field, parameters] of [
+			['Send Once Key', withKey(text)],
+			['Plan ID', { ...upgrade, planId: text }],
+			['AI Token ID', { ...upgrade, aiTokenId: text }],
+			['User', userGet(text)],
+		] as const) {
+			const { error } = await run(parameters);
+			expect(error?.message).toBe(`'${field}' has '${text}' in place of a value [item 0]`);
+		}
 		expect(requests).toEqual([]);
 	},
 );
 
-test.each(['#1001', '#EU1001', 'order #7', 'na-7', 'string-7', '<7@mail.example>'])(
+test.each([
+	'$json.paymentId',
+	'{ $json.paymentId }',
+	'pay-$json.id',
+	"$node['Pay'].json.id",
+	"$('Pay').item.json.id",
+	'${id}',
+	'$execution.id',
+])('the key %j, which is typed without the braces of an expression, is refused', async (key) => {
+	const { error } = await run(withKey(key));
+	const message = "'Send Once Key' has an expression that n8n did not evaluate [item 0]";
+	expect(error?.message).toBe(message);
+	expect(requests).toEqual([]);
+});
+
+test.each(['#1001', '#EU1001', 'order #7', 'na-7', 'string-7', '<7@mail.example>', '$1001'])(
 	'the key %j of a shop or a mail is a key',
 	async (key) => {
 		expect((await run(withKey(key))).items).toMatchObject([{ billed: true }]);
@@ -248,12 +271,31 @@ test.each(['#1001', '#EU1001', 'order #7', 'na-7', 'string-7', '<7@mail.example>
 );
 
 // prettier-ignore
-const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', 'pay_[object Object]', '#REF!', '#ERROR!', '#NAME?', '#DIV/0!', '#NV', '#N/D', '#BEZUG!', '#¡REF!', 'Loading...', 'TBD', 'Invalid DateTime', '(blank)'];
+const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)'];
 test.each(NO_KEYS)('the key %j of an absent value is refused', async (key) => {
 	const { error } = await run(withKey(key));
 	expect(error?.message).toBe("'Send Once Key' is empty [item 0]");
 	expect(requests).toEqual([]);
 });
+
+test.each(['paused', 'past_due', 'Past Due', 'cancelled', 'incomplete_expired'])(
+	'a subscription that is %s, as payment providers say, is not confirmed',
+	async (status) => {
+		answer = { status };
+		const { error } = await run(upgrade);
+		expect(error?.message).toContain(`its subscription is '${status}'`);
+	},
+);
+
+// prettier-ignore
+const NO_ERRORS = [null, '', 0, false, '0', [], {}, { code: 0, message: '' }, { count: 0, all: [null] }];
+test.each(NO_ERRORS)(
+	'an error %j, as many services send it with each success, is none',
+	async (error) => {
+		answer = { error, errors: error, errorMessage: error };
+		expect((await run(upgrade)).items).toMatchObject([{ billed: true }]);
+	},
+);
 
 test('what the service says of billing does not replace what the node knows', async () => {
 	answer = { billed: false, preview: true, email: 'other@x.example' };
@@ -274,7 +316,7 @@ describe('values', () => {
 		'Limit %j, which a spreadsheet or a form writes, is no number',
 		async (limit) => {
 			const { error } = await run(list(limit));
-			expect(error?.message).toBe("'Limit' is not a number [item 0]");
+			expect(error?.message).toBe("'Limit' is not a whole number [item 0]");
 			expect(requests).toEqual([]);
 		},
 	);

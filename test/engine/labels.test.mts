@@ -191,6 +191,15 @@ test.each([
 	expect((await download()).message).toBe(`The file arrived compressed (${encoding || 'zstd'})`);
 });
 
+const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+test.each<[string, Headers]>([
+	['without a label', {}],
+	['labelled identity', { 'Content-Encoding': 'identity' }],
+])('a Word file in gzip, %s, is not stored', async (_, label) => {
+	response = ok({ ...typed(WORD), ...label }, gzipSync(randomBytes(2_000)));
+	expect((await download()).message).toBe('The file arrived compressed (gzip)');
+});
+
 const DENIED = { status: 'error', errorCode: 'plan-upgrade-3' };
 test.each(['gzip', 'br', 'zstd', 'deflate'])(
 	'a plain 401 or 404 that is labelled %s keeps its status',

@@ -67,7 +67,8 @@ test.each<[what: string, body: object, error: RegExp, itemsPath?: string]>([
 const records = (from: number, to: number) =>
 	Array.from({ length: Math.max(0, to - from) }, (_, index) => ({ id: from + index }));
 const users = records(0, 20);
-const INCOMPLETE = /^The list is not complete\. Records that came: 20\. .*Add 'Pagination' in Options/;
+const INCOMPLETE =
+	/^The list is not complete\. Records that came: 20\. .*Add 'Pagination' in Options/;
 
 test.each<[sign: object, headers?: Record<string, string>]>([
 	[{ total: 5_000 }],
@@ -159,6 +160,17 @@ test.each<[framework: string, signs: (page: number) => object, headers?: (page: 
 	const { items, error } = await read(page);
 	expect([items, error]).toEqual([all(25), undefined]);
 	expect(requests).toHaveLength(3);
+});
+
+test('links to the first and the last page from each page, as of GitLab, end nothing', async () => {
+	const Link = '<?page=1>; rel="first", <?page=3>; rel="last"';
+	service = (query) => http(200, { Link }, JSON.stringify(rows(Number(query.page) * 10 - 10, 25)));
+	expect((await read(page)).items).toEqual(all(25));
+});
+
+test('a first page that comes again after the total, as of Magento (issue 3787), is the whole list', async () => {
+	service = () => ({ users: records(0, 3), total_count: 3 });
+	expect((await read(page)).items).toEqual(records(0, 3));
 });
 
 test('a last page that is named too early is an error, and no shorter list', async () => {

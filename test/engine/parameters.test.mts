@@ -69,8 +69,8 @@ const REFUSED: Record<string, INodeParameters[]> = {
 	"'Send Once Key' holds a number that JavaScript rounds": [keyed(lost)],
 	"'Send Once Key' is empty": ['={{ $json.no }}', '={{ "" }}'].map(keyed),
 	"'Preview' is neither true nor false": UNDECIDED.map((preview) => ({ ...upgrade, preview })),
-	"'Max Pages' is not a number": [listOf({ parameterName: 'p', maxPages: '={{ "many" }}' })],
-	"'Retries' is not a number": [{ ...userGet('1'), options: { retries: '={{ "x" }}' } }],
+	"'Max Pages' is not a whole number": [listOf({ parameterName: 'p', maxPages: '={{ "many" }}' })],
+	"'Retries' is not a whole number": [{ ...userGet('1'), options: { retries: '={{ "x" }}' } }],
 	"'User' must be text or a number": ['={{ NaN }}', '={{ 1 / 0 }}', '={{ ["1"] }}'].map(userGet),
 	"'Query Parameters' has an entry without a name": ['', '\u200b', '={{ $json.no }}'].map((name) =>
 		query(name),

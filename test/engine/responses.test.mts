@@ -25,7 +25,9 @@ test.each([
 
 	const continued = await run(parameters, { items, node: { onError: 'continueErrorOutput' } });
 	expect(continued.pairs).toEqual([[0, 2], [1]]);
-	const excerpt = code ? 'and the credential, against this message' : 'The response began: {"d":"[hidden]"}';
+	const excerpt = code
+		? 'and the credential, against this message'
+		: 'The response began: {"d":"[hidden]"}';
 	const description = expect.stringContaining(excerpt) as string;
 	const error = { message, code, httpStatus, description, id };
 	expect(continued.outputs[1]![0]!.json).toEqual({ id: 'bad', error });
@@ -45,7 +47,7 @@ const UNCONFIRMED: Array<[status: number, change: object, message: string]> = [
 	// Services that use Stripe answer so when a payment fails (mozilla/fxa, pull request 4069).
 	[200, { data: { error: { code: 'no' } } }, `${NOT_CONFIRMED}its data reports an error`],
 	[200, { data: { errors: ['declined'] } }, `${NOT_CONFIRMED}its data reports an error`],
-	[200, { data: { error_code: 'E1' } }, `${NOT_CONFIRMED}its data reports an error`],
+	[200, { data: { error_code: 'E1' } }, `${NOT_CONFIRMED}its data reports an error: "E1"`],
 	[200, { errorMessage: 'declined' }, `${NOT_CONFIRMED}it reports an error, too`],
 	[200, { status: 'pending' }, `${NOT_CONFIRMED}its status is "pending"`],
 	[200, { status: undefined }, `${NOT_CONFIRMED}it has no status`],

@@ -179,10 +179,14 @@ async function open(response: HttpResponse): Promise<Opened> {
 	const encoding = String(headers['content-encoding'] ?? '');
 	// Some stores label a PDF with an encoding that it does not have, such as base64.
 	const isLabelled = !NO_ENCODING.includes(encoding.toLowerCase()) && !isFile(started.start, PDF);
-	const packing = type === PDF ? packingOf(started.start) : '';
+	const packing = /gzip|zstd|tar\b/.test(type) ? '' : packingOf(started.start);
 	if (isLabelled || packing !== '') {
 		discard(response);
-		throw new Failure('file.compressed', { encoding: encoding || packing }, { httpStatus: 200 });
+		throw new Failure(
+			'file.compressed',
+			{ encoding: isLabelled ? encoding : packing },
+			{ httpStatus: 200 },
+		);
 	}
 	if (isFile(started.start, type)) return { kind: 'file', content: toStream(started, response) };
 

@@ -62,16 +62,19 @@ function moreFlagIn(places: unknown[]): boolean | undefined {
 	return flags.length > 0 ? flags.some(isYes) : undefined;
 }
 
-/** Links of the header `Link` (RFC 8288) to the next page, and to another one of a list. */
+/** Links of the header `Link` (RFC 8288). */
 const NEXT_PAGE = /\brel\s*=\s*["']?[^"';,]*\bnext\b/i;
-const OTHER_PAGE = /\brel\s*=\s*["']?[^"';,]*\b(first|prev|last)\b/i;
+const EARLIER_PAGE = /\brel\s*=\s*["']?[^"';,]*\b(first|prev)\b/i;
+const LAST_PAGE = /\brel\s*=\s*["']?[^"';,]*\blast\b/i;
 
-/** Returns undefined if the response has no such links at all. */
+/** Returns undefined if the response has no such links, or if they do not tell. */
 function hasNextLink(places: unknown[], headers: IDataObject): boolean | undefined {
 	const links = valuesIn(places, NEXT_LINKS);
 	const header = String(headers.link ?? '');
 	if (links.some(isYes) || NEXT_PAGE.test(header)) return true;
-	return links.length > 0 || OTHER_PAGE.test(header) ? false : undefined;
+	// The last page has no link to the last page; some services link to it from each page.
+	const isLastPage = EARLIER_PAGE.test(header) && !LAST_PAGE.test(header);
+	return links.length > 0 || isLastPage ? false : undefined;
 }
 
 /** Values of a flag or a link that mean no. */

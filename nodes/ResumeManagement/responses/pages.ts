@@ -83,8 +83,10 @@ class Pages {
 		this.count++;
 		this.isRepeated = this.isLastPageAgain(page);
 		// Some services send the last page again for each number past the end. If the second page is equal to the first, the service
-		// more likely does not know the parameter. By offset, the list may go on: the service may count hidden records.
-		const mayRepeat = this.mode === 'pageNumber' && this.count > 2;
+		// more likely does not know the parameter, unless the first was the whole list. By offset, the list may go on: the service may
+		// count hidden records.
+		const mayBeLast = this.count > 2 || this.records.length === this.end?.total;
+		const mayRepeat = this.mode === 'pageNumber' && mayBeLast;
 		if (this.isRepeated && !mayRepeat) {
 			throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
 		}

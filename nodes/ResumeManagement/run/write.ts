@@ -229,21 +229,29 @@ function whyUnconfirmed(
 	if (!isObject(body) || body.status === undefined) return 'it has no status';
 	const { status, data } = body;
 	if (status !== 'success') return `its status is ${JSON.stringify(status).slice(0, 200)}`;
-	if (holdsError(data)) return 'its data reports an error';
-	if (holdsError(body)) return 'it reports an error, too';
+	const [ofData, ofBody] = [errorIn(data), errorIn(body)];
+	if (ofData !== undefined) return `its data reports an error: ${ofData.slice(0, 200)}`;
+	if (ofBody !== undefined) return `it reports an error, too: ${ofBody.slice(0, 200)}`;
 	return operation.confirmationProblem?.(body, request.body ?? {});
 }
 
 /** Properties of a response that report an error, beside a success or in its `data`, as services that use Stripe send them. */
 const ERRORS = ['error', 'errors', 'errorMessage', 'error_message', 'errorCode', 'error_code'];
 
-/** Their values that stand for no error, as JSON. */
-const NO_ERROR = ['null', 'false', '0', '""', '"0"', '[]', '{}'];
+/** Returns the error that an object has under such a name, as JSON, or its status; undefined if there is none. */
+function errorIn(value: unknown): string | undefined {
+	if (!isObject(value)) return undefined;
+	const error = ERRORS.map((name) => value[name]).find((one) => !isBlank(one));
+	if (error !== undefined) return JSON.stringify(error);
+	return reportsError(value) ? JSON.stringify(value.status) : undefined;
+}
 
-function holdsError(value: unknown): boolean {
-	if (reportsError(value)) return true;
-	const errors = isObject(value) ? ERRORS.map((name) => value[name] ?? null) : [];
-	return errors.some((error) => !NO_ERROR.includes(JSON.stringify(error)));
+/** Checks whether a value says nothing: `null`, `0`, and lists and objects of such values. */
+function isBlank(value: unknown): boolean {
+	const isContainer = typeof value === 'object' && value !== null;
+	return isContainer
+		? Object.values(value).every(isBlank)
+		: !value || value === '0' || value === 'false';
 }
 
 /** @param error if it is no {@link Failure}, the outcome is unknown */

@@ -25,8 +25,15 @@ const maxUpgrades: INodeProperties = {
 		'Max number of items in a run. A run with more items fails before the first is sent, because each item bills.',
 };
 
-/** Statuses of a Stripe subscription whose payment failed or is missing; the specification shows `active` only (§2). */
-const NOT_PAID = ['incomplete', 'incomplete_expired', 'past_due', 'unpaid', 'canceled', 'failed'];
+/**
+ * Statuses with which payment providers, such as Stripe, mark a subscription that is not paid, in lower case and without `_`. The
+ * specification shows `active` only (§2).
+ */
+// prettier-ignore
+const NOT_PAID = [
+	'incomplete', 'incompleteexpired', 'pastdue', 'unpaid', 'paused', 'canceled', 'cancelled', 'expired', 'suspended', 'inactive',
+	'declined', 'rejected', 'failed', 'paymentfailed',
+];
 
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
@@ -133,7 +140,9 @@ export const upgrade: WriteOperation = {
 		if (plan !== String(sent.planId).normalize('NFC')) {
 			return 'its subscription is not of the requested plan';
 		}
-		const status = String(data.status ?? '').toLowerCase();
-		return NOT_PAID.includes(status) ? `its subscription is ${status}` : undefined;
+		const status = String(data.status ?? '')
+			.replace(/[\s_-]/g, '')
+			.toLowerCase();
+		return NOT_PAID.includes(status) ? `its subscription is '${data.status as string}'` : undefined;
 	},
 };
