@@ -180,6 +180,7 @@ it.each([
 const decide = 'decide in Settle open upgrades.';
 const again =
 	'It is not billed. Your payment provider got HTTP 503, so it delivers the payment again. Correct the cause until then.';
+const correct = `It is not billed. Correct the cause. ${resend}`;
 const failures = [
 	['unknown', 200, {}, { drop: 'after' }, `\\. It may be billed. In ten minutes, ${decide}`],
 	[
@@ -196,14 +197,14 @@ const failures = [
 		undefined,
 		`It is not billed. In ten minutes, ${decide}`,
 	],
-	['refused', 503, { planId: 'plan_unknown' }, undefined, again],
+	['refused', 200, { planId: 'plan_unknown' }, undefined, correct],
 	['refused', 503, {}, { response: { status: 401 } }, `Private Key.* ${again}`],
 	[
 		'refused',
-		503,
+		200,
 		{},
 		{ response: { status: 200, body: '{"status":"error","errorMessage":"Sign in"}' } },
-		`If this is about a key, check the credential's 'Private Key'. Else check the email and the plan. ${again}`,
+		`If this is about a key, check the credential's 'Private Key'. Else check the email and the plan. ${correct}`,
 	],
 	['refused', 503, {}, { response: { status: 429 } }, `\\(HTTP 429\\)\\. ${again}`],
 	['not sent', 400, { email: 'no address' }, undefined, `Check Payment. ${resend}`],
