@@ -256,7 +256,7 @@ export const REQUEST_FAILURES = {
 	],
 	'key.claimed': [
 		'This Send Once Key was used before, so nothing was sent now',
-		"Find out what became of the first request with this key: it may be under way, carried out or on hold, or may be another request, such as of another item with the same key. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
+		"Find out what became of the first request with this key: it may be under way, carried out or on hold, or be for another item. If nothing was carried out, send this item alone with a new key, such as one that ends in -2. Do not change the key's expression: earlier items would be sent again.",
 	],
 
 	'network.hostUnknown': [
