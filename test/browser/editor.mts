@@ -56,7 +56,10 @@ export async function openEditor(): Promise<void> {
 	await page.getByLabel('Password').fill(owner.password);
 	await page.getByRole('button', { name: 'Sign in' }).click();
 	await page.waitForURL('**/home/**');
-	page.on('pageerror', (error) => errors.push(error.message));
+	page.on('pageerror', ({ message }) => {
+		// n8n 2.41 throws this itself when the overview is opened from an editor whose panel was open.
+		if (!message.startsWith('injectNDVStore()')) errors.push(message);
+	});
 	page.on('response', (response) => {
 		// Operations whose response the specification does not show have no output schema.
 		const isIcon = response.url().includes('/icons/n8n-nodes-resume-management/');
