@@ -131,7 +131,7 @@ it('does what a person decides, once, and leaves the rest open', async () => {
 	expect(decided).toMatchObject({
 		status: 'error',
 		message: expect.stringMatching(
-			/^payment row_3, \S+ \S+(?::| –) held\. Eva sent it again with a new key\. This try is not billed\. The service reported(?::| –) .* account manager .* Settle open upgrades lists it again in ten minutes\. ?$/,
+			/^payment row_3, \S+ \S+ – held\. Eva sent it again with a new key\. This try is not billed\. The service reported – .* account manager .* Settle open upgrades lists it again in ten minutes\. ?$/,
 		) as unknown,
 	});
 
