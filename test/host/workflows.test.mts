@@ -173,7 +173,7 @@ example(
 		expect(await message()).toEqual([
 			expect.stringMatching(`^${name}: The service had an internal error \\(HTTP 500\\)\\. `),
 			expect.stringMatching(
-				/^Save the section again, or choose Copy to editor in this execution, and /,
+				/^When the service is back, open this execution, choose Debug in editor and /,
 			),
 		]);
 		sandbox.faults.clear();
@@ -240,15 +240,16 @@ example(
 		expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 		expect(requests.length).toBeLessThan(40);
 
-		const [of, rowOf] = ['Your fields are userId, mail.', 'the examples of this row.'];
+		const of = 'Your fields are userId, mail.';
+		const syncs = 'the syncs, Find new or changed users, Export and Onboard.';
 		faults.add({ path: '/users', ...success([{ userId: 'user-001', mail: 'x@y.z' }]) });
 		faults.add({ path: '/resume/resume-001/score', response: { status: 404 } });
 		expect(await check()).toEqual([
 			expect.stringMatching(
-				/^User has no field id\. Your .*\nUser has no field email\. .*\nScore: The service has nothing at/,
+				/^User has no field id\. Your .* Export and Onboard\.\nUser has no field email\. .*\nScore: The service has nothing at/,
 			),
-			`id not found. ${of} Enter yours in Their resumes here, and in ${rowOf}`,
-			`email not found. ${of} Enter yours in ${rowOf}`,
+			`id not found. ${of} Enter yours in Their resumes here, and in: ${syncs}`,
+			`email not found. ${of} Enter yours in: all that find a user by email.`,
 			expect.stringMatching(
 				/^score error\. The service has nothing at this address .*Check the ID/,
 			),
@@ -275,17 +276,30 @@ example(
 		for (const [fault, cause] of [
 			[{ response: { status: 503 } }, /HTTP 503/],
 			[wrongKey, /Your key is not known.*the credential/],
-			[short, /list is not complete/],
-			[success([]), /There is no record/],
+			[short, /list is not complete.* Do so in Users here, the syncs, Find new/],
+			[success([]), /^\S+ (?:not checked\. )?The service has no users for this key\. Create/],
 		] as const) {
 			faults.clear();
 			faults.add({ path: '/users', ...fault });
 			const [report, ...rows] = await check();
 			expect([report, rows[0]]).toEqual(Array(2).fill(expect.stringMatching(cause)));
-			expect(report).toMatch(/^User: /);
+			expect(report).toMatch(/^User: .*$/);
 			expect(rows.slice(2)).toEqual(Array(5).fill(expect.stringContaining(unread)));
 			expect(JSON.stringify(rows)).not.toContain('is empty');
 		}
+
+		// What could be read only in part is not fine.
+		faults.clear();
+		faults.add({ path: '/resume/*/score', times: 2, response: { status: 404 } });
+		const partly =
+			/^(?:Score:|All fields error\.) 2 of \d+ scores could not be read: The service has/;
+		expect(await check()).toEqual([
+			...(Array(2).fill(expect.stringMatching(partly)) as unknown[]),
+			...found,
+		]);
+		faults.clear();
+		faults.add({ path: '/user/*', ...success([]) });
+		expect((await check())[0]).toMatch(/^Resume in a list: None of these users has a resume\. .*$/);
 	},
 );
 
@@ -365,6 +379,30 @@ example('onboarding', 'creates one resume, however many calls come at once', asy
 	const message = 'A resume was created today, but is in no list';
 	expect(await post('onboarding', body)).toMatchObject({ status: 502, data: { message } });
 	expect(instance.query('SELECT 1 FROM resumes WHERE user_id = ?', user.id)).toHaveLength(1);
+});
+
+example('onboarding', 'creates nothing if the list of resumes is not complete', async () => {
+	const { query, sandbox } = instance;
+	const user = { id: 'user-cut', email: 'cut@example.com' };
+	query("INSERT INTO users VALUES (?, ?, 'Cut', 'List', 0, 0)", user.id, user.email);
+	await activate('onboarding');
+	const path = `/user/${user.id}/resumes`;
+	const message = 'The list of resumes is not complete';
+	for (const data of [[], [{ id: 7 }, { id: 8 }]]) {
+		const body = JSON.stringify({ status: 'success', data, has_more: true });
+		sandbox.faults.add({ path, times: 1, response: { status: 200, body } });
+		expect(await post('onboarding', { email: user.email })).toMatchObject({
+			status: 502,
+			data: { message, advice: expect.stringMatching(/^Records that came: \d\./) },
+		});
+		expect(query('SELECT 1 FROM resumes WHERE user_id = ?', user.id)).toEqual([]);
+	}
+	// Of several resumes, the first is used, and there is one token.
+	sandbox.faults.add({ path, times: 1, ...success([{ id: 7 }, { id: 8 }]) });
+	sandbox.requests.length = 0;
+	const response = { status: 200, data: { userId: user.id, resumeId: 7 } };
+	expect(await post('onboarding', { email: user.email })).toMatchObject(response);
+	expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
 example('onboarding', 'names the step that failed, also when it is run by hand', async () => {
