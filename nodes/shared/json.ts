@@ -52,10 +52,19 @@ export function decodeText(bytes: Uint8Array, charset = ''): string {
 	return decode(bytes, charset) ?? new TextDecoder('latin1').decode(bytes);
 }
 
+/** Windows' names of character sets that Node.js knows by another name. */
+const CODE_PAGES = new Map([
+	['cp932', 'shift_jis'],
+	['cp936', 'gbk'],
+	['cp949', 'euc-kr'],
+	['cp950', 'big5'],
+]);
+
 /** Returns undefined for bytes that are invalid in the character set, or if n8n's Node.js does not know it. */
 function decode(bytes: Uint8Array, charset: string): string | undefined {
 	try {
-		return new TextDecoder(charset, { fatal: true }).decode(bytes);
+		const name = CODE_PAGES.get(charset.toLowerCase()) ?? charset;
+		return new TextDecoder(name, { fatal: true }).decode(bytes);
 	} catch {
 		return undefined;
 	}

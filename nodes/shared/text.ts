@@ -60,7 +60,7 @@ const NO_PART_OF_AN_EMAIL = [
 ];
 
 /** a@b.example! */
-const NO_PART_OF_A_DOMAIN = /[^@\p{L}\p{N}\p{M}.-]/gu;
+const NO_PART_OF_A_DOMAIN = /[^@\p{L}\p{N}\p{M}._-]/gu;
 
 /** Names what is to be removed from a text with one `@`, so that only the address is left; undefined for an address. */
 export function partBesideEmail(text: string): string | undefined {

@@ -51,6 +51,13 @@ test.each([
 	expect((await run(userGet('1'))).items).toMatchObject([{ name: 'Müller' }]);
 });
 
+test("Windows' name of a character set is read as what it is", async () => {
+	const name = Buffer.from([0xc8, 0xd5, 0xb1, 0xbe]);
+	const body = Buffer.concat([Buffer.from('{"name":"'), name, Buffer.from('"}')]);
+	response = ok(typed('application/json; charset=cp936'), body);
+	expect((await run(userGet('1'))).items).toEqual([{ name: '日本' }]);
+});
+
 // .NET's StringWriter names UTF-16, and PHP's substr cuts an emoji.
 const CUT = Buffer.concat([
 	Buffer.from(MUELLER.slice(0, -3)),
