@@ -26,6 +26,8 @@ interface Scanner {
 async function loadScanner(): Promise<Scanner> {
 	const folder = join(cacheFolder(), `scanner-${version}`);
 	const flags = ['--prefix', folder, '--ignore-scripts', '--prefer-offline', '--no-audit'];
+	// The scanner needs its peers, which .npmrc leaves out for the project.
+	flags.push('--no-legacy-peer-deps');
 	await runCommand('npm', ['install', ...flags, `${scanner}@${version}`], { cwd: projectRoot });
 	return (await import(join(folder, 'node_modules', scanner, 'scanner/scanner.mjs'))) as Scanner;
 }
