@@ -25,9 +25,9 @@ interface Scanner {
 /** Installs n8n's scanner into the cache. Its command takes only published packages, so its module is loaded. */
 async function loadScanner(): Promise<Scanner> {
 	const folder = join(cacheFolder(), `scanner-${version}`);
-	const flags = ['--prefix', folder, '--ignore-scripts', '--prefer-offline', '--no-audit'];
-	// The scanner needs its peers, which .npmrc leaves out for the project.
-	flags.push('--no-legacy-peer-deps');
+	// The scanner needs its peers, and .npmrc leaves peers out.
+	const peers = '--no-legacy-peer-deps';
+	const flags = ['--prefix', folder, '--ignore-scripts', '--prefer-offline', '--no-audit', peers];
 	await runCommand('npm', ['install', ...flags, `${scanner}@${version}`], { cwd: projectRoot });
 	return (await import(join(folder, 'node_modules', scanner, 'scanner/scanner.mjs'))) as Scanner;
 }

@@ -22,7 +22,7 @@ export interface EventItem extends IDataObject {
 	 * whole delivery: in an array, the event's place follows them.
 	 */
 	deliveryId: string;
-	/** By `bodyHash`, a second event with the same content has the same ID as the first, as a repeated delivery has. */
+	/** `bodyHash` does not tell a second event with the same content from a repeated delivery. */
 	deliveryIdSource: 'payload' | 'header' | 'bodyHash';
 	/** ISO 8601. */
 	receivedAt: string;

@@ -19,7 +19,7 @@ export interface Settings extends VerificationSettings {
 	secrets: SecretSpellings;
 }
 
-/** Headers that Header Name stands for if it is empty. */
+/** Headers that are read if Header Name is empty. */
 const DEFAULT_HEADERS = {
 	none: '',
 	header: 'X-Webhook-Secret',

@@ -249,7 +249,7 @@ function isWordForNone(text: string): boolean {
 
 /** Returns where something is in a text, for an error. */
 function placeAfter(before: string): string {
-	return before === '' ? 'at its start' : `after '${before.slice(-SHOWN)}'`;
+	return before === '' ? 'at its start' : `after '${before}'`;
 }
 
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
@@ -432,7 +432,9 @@ class ParameterValue {
 		try {
 			return JSON.parse(text) as unknown;
 		} catch {
-			return this.reject('parameter.brokenJson', { place: placeAfter(validStart(text)) });
+			return this.reject('parameter.brokenJson', {
+				place: placeAfter(validStart(text).slice(-SHOWN)),
+			});
 		}
 	}
 

@@ -31,7 +31,7 @@ export function findInvisible(
 	return { code: `U+${code}`, position: index + 1, before };
 }
 
-/** Normalizes an email address for comparison: without regard to case, and its domain in ASCII, as a browser's form sends `müller.de`. */
+/** Normalizes an email address for comparison: in lower case, and its domain in ASCII. A browser's form sends `müller.de` so. */
 export function normalizeEmail(email: string): string {
 	const address = trimInvisible(email).normalize('NFC').toLowerCase();
 	const [local, domain = '', ...others] = address.split('@');
@@ -51,7 +51,7 @@ const NO_PART_OF_AN_EMAIL = [
 	/%[\da-f]{2}|^u003[ce]/gi,
 	// 'a@b.example as a spreadsheet's text, • a@b.example
 	/^[^\p{L}\p{N}_+]+/gu,
-	// a@b..example, a@.b.example, a@b.example. Providers in Japan have given addresses with such dots before the @.
+	// a@b..example, a@.b.example. Before the @, providers in Japan have given addresses with such dots.
 	/\.\.+(?=[^@]*$)|@\.+/g,
 	// a@-b.example
 	/[@.]-|-\.|-$/g,

@@ -18,8 +18,7 @@ export interface ListEnd {
 }
 
 /**
- * Reads the signs of more records. A flag wins over a number of pages, and over a link to the next page. Of these two, one that says
- * that there is more wins.
+ * Reads what a response says about the end of its list.
  * @param read numbers of records and pages that were read, with this response
  * @param before the end by the pages before. Larger numbers count: deletions move later records onto pages already read
  */
@@ -34,10 +33,11 @@ export function listEndOf(
 	const pages = largest([...valuesIn(places, PAGE_COUNTS), before.pages]);
 	// Some services send a link with the last page, too.
 	const isWhole = total > 0 && total === read.records;
-	const next = hasNextLink(places, headers);
-	const isPromised = pages > read.pages || (next === true && !isWhole);
-	const isEnd = next === false || pages > 0;
-	const more = moreFlagIn(places) ?? (isPromised ? true : isEnd ? false : undefined);
+	const hasNext = hasNextLink(places, headers);
+	const isPromised = pages > read.pages || (hasNext === true && !isWhole);
+	const isEnd = pages > 0 || hasNext === false;
+	// A flag wins. Of the number of pages and a link, one that promises more wins.
+	const more = moreFlagIn(places) ?? (isPromised || (isEnd ? false : undefined));
 	return { more, total, count, pages };
 }
 

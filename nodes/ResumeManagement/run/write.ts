@@ -256,9 +256,8 @@ function isBlank(value: unknown): boolean {
 
 /** @param error if it is no {@link Failure}, the outcome is unknown */
 function failedEntry(error: unknown): Entry {
-	const failure = (error instanceof Failure ? error : new Failure('node.unexpected')).with({
-		isWrite: true,
-	});
+	const known = error instanceof Failure ? error : new Failure('node.unexpected');
+	const failure = known.with({ isWrite: true });
 	return { outcome: failure.outcome, failure };
 }
 
