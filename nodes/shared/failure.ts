@@ -26,8 +26,6 @@ interface Facts {
 	outcome?: Outcome;
 	/** True if the request was a write, so that its outcome is shown. */
 	isWrite?: boolean;
-	/** True if the outcome is that of an earlier request with the same Send Once Key, and this one was not sent. */
-	isOutcomeOfEarlier?: boolean;
 	/** True if the same request may succeed a moment later. */
 	transient?: boolean;
 	/** Milliseconds after which the service asks to try again. */
@@ -51,7 +49,7 @@ export class Failure extends Error {
 		readonly facts: Facts = {},
 	) {
 		const [message] = FAILURES[id];
-		const shown = mayHaveHappened(facts) ? `Outcome unknown: ${message}` : message;
+		const shown = mayHaveHappened(id, facts) ? `Outcome unknown: ${message}` : message;
 		super(withoutNetworkCodes(fill(shown, values)));
 		this.advice = fill(adviceFor(id, facts).join(' '), values);
 	}
@@ -72,8 +70,10 @@ export class Failure extends Error {
 }
 
 /** Checks whether this request is a write that the service may have carried out. */
-function mayHaveHappened({ isWrite, outcome = 'unknown', isOutcomeOfEarlier }: Facts): boolean {
-	return Boolean(isWrite) && outcome === 'unknown' && !isOutcomeOfEarlier;
+function mayHaveHappened(id: FailureId, { isWrite, outcome = 'unknown' }: Facts): boolean {
+	// This request was not sent: the outcome is that of an earlier one with its Send Once Key.
+	if (id === 'key.claimed') return false;
+	return Boolean(isWrite) && outcome === 'unknown';
 }
 
 const FIND_OUT =
@@ -82,7 +82,7 @@ const FIND_OUT =
 /** Returns sentences on what to do next. After a write that may have been carried out, none advises to send it again. */
 function adviceFor(id: FailureId, facts: Facts): string[] {
 	const [, ...advice]: readonly [string, ...Advice[]] = FAILURES[id];
-	if (mayHaveHappened(facts)) {
+	if (mayHaveHappened(id, facts)) {
 		return [FIND_OUT, ...advice.filter((sentence) => typeof sentence === 'string')];
 	}
 	const { isWrite, outcome, retryAfter = 0 } = facts;

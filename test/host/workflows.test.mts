@@ -308,7 +308,10 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	const user = { id: 'user-012', email: 'oliver.horvat@example.com' };
 	const title = 'My first resume';
 	await activate('onboarding');
-	instance.sandbox.faults.add({ path: `/user/${user.id}/resume`, drop: 'after', times: 1 });
+	const created = { path: `/user/${user.id}/resume`, drop: 'after', times: 1 } as const;
+	instance.sandbox.faults.add(created);
+	// Both lists of the first call lack the new resume.
+	instance.sandbox.faults.add({ path: `/user/${user.id}/resumes`, times: 2, ...success([]) });
 	const call = async (email: string) => {
 		const { status, data } = await post('onboarding', { email, title });
 		return [status, data];
@@ -379,6 +382,30 @@ example('onboarding', 'creates one resume, however many calls come at once', asy
 	const message = 'A resume was created today, but is in no list';
 	expect(await post('onboarding', body)).toMatchObject({ status: 502, data: { message } });
 	expect(instance.query('SELECT 1 FROM resumes WHERE user_id = ?', user.id)).toHaveLength(1);
+});
+
+example('onboarding', 'says why no resume was created, and uses one that was', async () => {
+	const user = { id: 'user-lost', email: 'lost@example.com' };
+	instance.query("INSERT INTO users VALUES (?, ?, 'Lost', 'Response', 0, 0)", user.id, user.email);
+	await activate('onboarding');
+	const call = async () => await post('onboarding', { email: user.email });
+	const { faults } = instance.sandbox;
+	const path = `/user/${user.id}/resume`;
+	const refused = { status: 403, body: JSON.stringify({ status: 'error', errorCode: 'not-allowed' }) };
+	for (const alsoRead of [false, true]) {
+		faults.add({ path, times: 1, response: refused });
+		if (alsoRead) {
+			faults.add({ path: `${path}s`, times: 1, ...success([]) });
+			faults.add({ path: `${path}s`, times: 1, response: { status: 404 } });
+		}
+		const message = expect.stringContaining('not-allowed') as unknown;
+		expect(await call()).toMatchObject({ status: 502, data: { message } });
+		faults.clear();
+	}
+	faults.add({ path, drop: 'after', times: 1 });
+	const { status, data } = await call();
+	const [resume] = instance.query('SELECT id FROM resumes WHERE user_id = ?', user.id);
+	expect([status, data]).toMatchObject([200, { userId: user.id, resumeId: resume!.id }]);
 });
 
 example('onboarding', 'creates nothing if the list of resumes is not complete', async () => {

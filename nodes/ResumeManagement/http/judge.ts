@@ -50,13 +50,16 @@ export function judge(response: ParsedResponse): JsonBody {
 	return body as JsonBody;
 }
 
-/** Values of `errorCode` that stand for no error. */
-const NO_ERROR = ['', '0', 'false'];
-
 /** Checks whether a body reports an error: by its status, in any case of letters, or by a code alone. */
 export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
-	return statusOf(body) === 'error' || !NO_ERROR.includes(String(body.errorCode ?? ''));
+	return statusOf(body) === 'error' || !isBlank(body.errorCode);
+}
+
+/** Checks whether a value under the name of an error reports none: `null`, `0`, and lists and objects of such values. */
+export function isBlank(value: unknown): boolean {
+	if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank);
+	return !value || value === '0' || value === 'false';
 }
 
 /** HTTP statuses of a gateway, or its client (499), that waited too long. The service may still work. */

@@ -72,19 +72,13 @@ export async function readJson(response: HttpResponse): Promise<ParsedResponse> 
 	return await parseBody(response, await readBody(response));
 }
 
-/** Bytes of a body, or the start of it. */
-interface Body {
-	bytes: Buffer;
-	isTruncated: boolean;
-}
-
 /**
- * Reads a body. The start is enough of an HTTP error, even if the body breaks off there: its status counts.
+ * Reads the bytes of a body. The start is enough of an HTTP error, even if the body breaks off there: its status counts.
  * @throws Failure if the body of another response is too long, or was not received whole
  */
 export async function readBody(
 	response: Omit<HttpResponse, 'body'> & { body: AsyncIterable<Uint8Array> | Uint8Array[] },
-): Promise<Body> {
+): Promise<{ bytes: Buffer; isTruncated: boolean }> {
 	const { statusCode, headers, body, host, limit } = response;
 	const isError = statusCode !== 200;
 	const longest = isError ? LONGEST_ERROR : LONGEST_BODY;
@@ -117,7 +111,7 @@ export async function readBody(
 /** Parses a body, if it is JSON, and hides the secrets in it. @throws Failure */
 export async function parseBody(
 	response: HttpResponse,
-	{ bytes, isTruncated }: Body,
+	{ bytes, isTruncated }: { bytes: Buffer; isTruncated: boolean },
 ): Promise<ParsedResponse> {
 	const { statusCode, headers, secrets } = response;
 	const unpacked = isGzip(bytes) ? await unpack(bytes) : bytes;

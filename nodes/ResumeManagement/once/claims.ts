@@ -67,7 +67,7 @@ export class Claims {
 			if (owner === 'this') return { claimRow, successRow };
 			if (await this.mayWait()) continue;
 			if (owner === 'unclear') throw maybeUsed();
-			throw new Failure('key.claimed', {}, { isOutcomeOfEarlier: true });
+			throw new Failure('key.claimed');
 		}
 	}
 

@@ -1,6 +1,6 @@
 import { Failure, type FailureId } from '../../shared/failure';
 import { isObject, valueAt } from '../../shared/json';
-import { normalizeName, shownNames } from '../../shared/names';
+import { normalizeName, shownNames, valuesNamed } from '../../shared/names';
 import type { JsonBody } from '../http/judge';
 
 /** The place of a list in a response. */
@@ -15,7 +15,7 @@ export interface ListPlace {
 	onlyByName?: boolean;
 }
 
-/** A list in a response. */
+/** A list in a response, by the names of the properties that lead to it. */
 interface FoundList {
 	path: string[];
 	records: unknown[];
@@ -39,51 +39,39 @@ export function requireList(body: JsonBody, place: ListPlace): FoundList {
  */
 export function findList(
 	body: JsonBody,
-	{ path, name, onlyByName }: Omit<ListPlace, 'pathOption'>,
+	{ path: givenPath, name, onlyByName }: Omit<ListPlace, 'pathOption'>,
 ): FoundList | { problem: FailureId } {
-	if (path) {
-		const records = valueAt(body, path);
-		return Array.isArray(records) ? { path, records } : { problem: 'list.notAtPath' };
+	if (givenPath) {
+		const records = valueAt(body, givenPath);
+		return Array.isArray(records) ? { path: givenPath, records } : { problem: 'list.notAtPath' };
 	}
 	if (Array.isArray(body)) return { path: [], records: body };
 
-	const inData = propertiesOf(body.data, ['data']);
-	const properties = [...propertiesOf(body, []), ...inData];
-	// An object with lists is only the way to the list.
-	const isListInData = listsOf(inData).length > 0;
-	const expected = properties.filter((property) =>
-		isData(property) ? !isListInData : normalizeName(property.path.at(-1)!) === name,
+	const inData = listsIn(body.data, ['data']);
+	const lists = [...listsIn(body, []), ...inData];
+	const [list, ...others] = lists.filter(
+		({ path }) => path.join() === 'data' || normalizeName(path.at(-1)!) === name,
 	);
-	const [list, ...others] = listsOf(expected);
 	if (list) {
 		const text = JSON.stringify(list.records);
 		const areEqual = others.every(({ records }) => JSON.stringify(records) === text);
 		return areEqual ? list : { problem: 'list.several' };
 	}
 	// In `{ users: null, tags: [] }` or `{ data: {}, tags: [] }`, the list is missing: the tags are not the list.
-	if (expected.length > 0 || onlyByName) return { problem: 'list.none' };
-	const [only, ...more] = listsOf(properties);
+	const isMissing =
+		valuesNamed(body, [name]).length > 0 ||
+		valuesNamed(body.data, [name]).length > 0 ||
+		(body.data !== undefined && inData.length === 0);
+	if (isMissing || onlyByName) return { problem: 'list.none' };
+	const [only, ...more] = lists;
 	if (!only) return { problem: 'list.none' };
 	return more.length === 0 ? only : { problem: 'list.several' };
 }
 
-/** A property of a response, or of its `data`. */
-interface Property {
-	path: string[];
-	value: unknown;
-}
-
-function propertiesOf(value: unknown, path: string[]): Property[] {
+/** Returns the lists among the properties of a response, or of its `data`. */
+function listsIn(value: unknown, path: string[]): FoundList[] {
 	if (!isObject(value)) return [];
-	return Object.entries(value).map(([name, inner]) => ({ path: [...path, name], value: inner }));
-}
-
-function isData({ path }: Property): boolean {
-	return path.length === 1 && path[0] === 'data';
-}
-
-function listsOf(properties: Property[]): FoundList[] {
-	return properties.flatMap(({ path, value }) =>
-		Array.isArray(value) ? [{ path, records: value as unknown[] }] : [],
+	return Object.entries(value).flatMap(([name, records]) =>
+		Array.isArray(records) ? [{ path: [...path, name], records }] : [],
 	);
 }

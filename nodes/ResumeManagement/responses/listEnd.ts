@@ -31,13 +31,16 @@ export function listEndOf(
 	const total = largest([...valuesIn(places, TOTALS), headers['x-total-count'], before.total]);
 	const count = largest([...valuesIn(places, COUNTS), before.count]);
 	const pages = largest([...valuesIn(places, PAGE_COUNTS), before.pages]);
+	const flag = moreFlagIn(places);
+	const hasNext = hasNextLink(places, headers);
 	// Some services send a link with the last page, too.
 	const isWhole = total > 0 && total === read.records;
-	const hasNext = hasNextLink(places, headers);
-	const isPromised = pages > read.pages || (hasNext === true && !isWhole);
-	const isEnd = pages > 0 || hasNext === false;
-	// A flag wins. Of the number of pages and a link, one that promises more wins.
-	const more = moreFlagIn(places) ?? (isPromised || (isEnd ? false : undefined));
+	let more: boolean | undefined;
+	// The first rule that applies decides.
+	if (flag !== undefined) more = flag;
+	else if (pages > read.pages) more = true;
+	else if (hasNext && !isWhole) more = true;
+	else if (pages > 0 || hasNext === false) more = false;
 	return { more, total, count, pages };
 }
 

@@ -11,15 +11,7 @@ import { isTool } from '../../shared/parameters';
 import { writeIdOf } from '../once/writeId';
 import type { Operation, ReadOperation } from '../operations/operation';
 import { parametersOf, prepareRead } from './prepare';
-import {
-	failOthers,
-	type Outputs,
-	type Pace,
-	paceOf,
-	returnsFailures,
-	type Run,
-	runItem,
-} from './run';
+import { failOthers, type Pace, paceOf, type Run, runItem } from './run';
 import { writeAll, writeSingle } from './write';
 
 /*
@@ -41,7 +33,8 @@ export async function runItems(
 	const run: Run = {
 		context: this,
 		node,
-		continues: returnsFailures(this, 'allItems'),
+		// A thrown error tells the model of an agent its message alone, so a tool throws only if the user has set On Error to Stop.
+		returnsFailures: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new CredentialReader(this),
 		hint: (message) => void hints.add(message),
 		readParameter: (...values) => this.getNodeParameter(...values),
@@ -70,10 +63,12 @@ export async function runSingleItem(
 	this: IExecutePaginationFunctions,
 	operation?: Operation,
 ): Promise<INodeExecutionData[]> {
+	const node = this.getNode();
 	const run: Run = {
 		context: this,
-		node: this.getNode(),
-		continues: returnsFailures(this, 'oneItem'),
+		node,
+		// In version 2 of n8n's AI Agent, a thrown error tells the model nothing, so a tool never throws.
+		returnsFailures: this.continueOnFail() || isTool(node),
 		credentials: { read: async () => await readCredential(this) },
 		hint: () => {},
 		// This context is of one item, so that its method takes no index.
@@ -93,7 +88,7 @@ async function readAll(
 	operation: ReadOperation,
 	indexes: number[],
 ): Promise<INodeExecutionData[]> {
-	const outputs: Outputs = new Map();
+	const outputs = new Map<number, INodeExecutionData[]>();
 	try {
 		const atOnce = parametersOf(run, operation, 0).count('options.maxParallelRequests');
 		await runSideBySide(indexes, atOnce, paceOf(run), async (index) => {
@@ -102,7 +97,7 @@ async function readAll(
 		});
 	} catch (error) {
 		// Without On Error = Continue, the error of an item, which is n8n's; else one of the whole run, such as its cancellation.
-		if (!run.continues) throw toNodeError(run.node, error);
+		if (!run.returnsFailures) throw toNodeError(run.node, error);
 		failOthers(outputs, indexes, error);
 	}
 	return indexes.flatMap((index) => outputs.get(index)!);

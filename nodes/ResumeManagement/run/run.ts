@@ -7,7 +7,7 @@ import type {
 
 import type { Credential } from '../../shared/credential';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
-import { isTool, type ParameterOptions } from '../../shared/parameters';
+import type { ParameterOptions } from '../../shared/parameters';
 import { pause } from '../http/pause';
 import type { Users } from '../lookup/users';
 import type { Claims } from '../once/claims';
@@ -16,8 +16,8 @@ import type { Claims } from '../once/claims';
 export interface Run {
 	context: IExecuteFunctions | IExecutePaginationFunctions;
 	node: INode;
-	/** Failed items are returned as data, and the run continues: see {@link returnsFailures}. */
-	continues: boolean;
+	/** A failed item is returned as data, and the run goes on. Otherwise, the first failed item ends it. */
+	returnsFailures: boolean;
 	credentials: { read(itemIndex: number): Promise<Credential> };
 	/** Set once an item names a user by email. */
 	users?: Users;
@@ -33,21 +33,6 @@ export interface Run {
 		options?: ParameterOptions,
 	): unknown;
 }
-
-/** Decides whether a failed item is returned as data, or ends the run. */
-export function returnsFailures(context: Run['context'], wayIn: 'allItems' | 'oneItem'): boolean {
-	// On Error = Continue.
-	if (context.continueOnFail()) return true;
-	const node = context.getNode();
-	if (!isTool(node)) return false;
-	// In version 2 of n8n's AI Agent, which runs one item, an error that is thrown tells the model nothing.
-	if (wayIn === 'oneItem') return true;
-	// In version 3, it tells the model its message alone. So it is thrown only if the user has set On Error to Stop.
-	return node.onError !== 'stopWorkflow';
-}
-
-/** Items by the index of the item that they come from. */
-export type Outputs = Map<number, INodeExecutionData[]>;
 
 /**
  * Returns the items that an input item leads to, paired with it; or a failed item.
@@ -67,15 +52,19 @@ export async function runItem(
 
 /** Returns a failed item. @throws NodeApiError or NodeOperationError if it ends the run */
 export function failedOutput(run: Run, index: number, error: unknown): INodeExecutionData[] {
-	if (!run.continues) throw toNodeError(run.node, error, index);
+	if (!run.returnsFailures) throw toNodeError(run.node, error, index);
 	return [failedItem(error, index)];
 }
 
 /**
- * Adds the error for each item without an output. If the node threw under On Error = Continue, n8n would pass on its
+ * Adds the error for each item without an output, by its index. If the node threw under On Error = Continue, n8n would pass on its
  * input items as if they had succeeded.
  */
-export function failOthers(outputs: Outputs, indexes: number[], error: unknown): void {
+export function failOthers(
+	outputs: Map<number, INodeExecutionData[]>,
+	indexes: number[],
+	error: unknown,
+): void {
 	for (const index of indexes) {
 		if (!outputs.has(index)) outputs.set(index, [failedItem(error, index)]);
 	}

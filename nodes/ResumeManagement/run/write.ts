@@ -6,7 +6,7 @@ import { shownNames } from '../../shared/names';
 import { isTool } from '../../shared/parameters';
 import { hideSecrets } from '../../shared/secrets';
 import { normalizeEmail } from '../../shared/text';
-import { type JsonBody, reportsError } from '../http/judge';
+import { isBlank, type JsonBody, reportsError } from '../http/judge';
 import { requestJson } from '../http/request';
 import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
@@ -15,7 +15,7 @@ import type { WriteId } from '../once/writeId';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../responses/record';
 import { parametersOf, prepareWrite, type PreparedWrite } from './prepare';
-import { failedOutput, failOthers, type Outputs, paceOf, type Run, runItem } from './run';
+import { failedOutput, failOthers, paceOf, type Run, runItem } from './run';
 
 /**
  * Writes all items, one after the other. All of them are prepared before the first is sent: under On Error = Stop, an invalid
@@ -27,7 +27,7 @@ export async function writeAll(
 	operation: WriteOperation,
 	indexes: number[],
 ): Promise<INodeExecutionData[]> {
-	const outputs: Outputs = new Map();
+	const outputs = new Map<number, INodeExecutionData[]>();
 	const prepared = new Map<number, PreparedWrite>();
 	try {
 		refuseUnguarded(run.context);
@@ -59,7 +59,7 @@ export async function writeAll(
 		}
 	} catch (error) {
 		// Without On Error = Continue, the error of an item; else one of the whole run, such as Max Upgrades.
-		if (!run.continues) throw withProgress(run, operation, error, indexes);
+		if (!run.returnsFailures) throw withProgress(run, operation, error, indexes);
 		failOthers(outputs, indexes, error);
 	}
 	return indexes.flatMap((index) => outputs.get(index)!);
@@ -80,7 +80,7 @@ export async function writeSingle(
 	return await journal.inTurn(async () => {
 		const entry = journal.recall(id);
 		if (entry) return [itemOf(entry)];
-		if (!run.continues) journal.refuseAfterFailure(id);
+		if (!run.returnsFailures) journal.refuseAfterFailure(id);
 		const prepared = await prepareUnrepeated(run, operation, index).catch((failure: Error) => {
 			// It stops the writes that n8n has started after it.
 			journal.record(id, { outcome: 'refused', failure });
@@ -244,14 +244,6 @@ function errorIn(value: unknown): string | undefined {
 	const error = ERRORS.map((name) => value[name]).find((one) => !isBlank(one));
 	if (error !== undefined) return JSON.stringify(error);
 	return reportsError(value) ? JSON.stringify(value.status) : undefined;
-}
-
-/** Checks whether a value says nothing: `null`, `0`, and lists and objects of such values. */
-function isBlank(value: unknown): boolean {
-	const isContainer = typeof value === 'object' && value !== null;
-	return isContainer
-		? Object.values(value).every(isBlank)
-		: !value || value === '0' || value === 'false';
 }
 
 /** @param error if it is no {@link Failure}, the outcome is unknown */
