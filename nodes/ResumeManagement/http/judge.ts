@@ -18,8 +18,8 @@ export interface ParsedResponse {
 }
 
 /** Codes that the specification names (§7.2 and §7.3); `meaning` is shown if the response has only the code. */
-const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; outcome?: 'held' }>([
-	['plan-upgrade-1', { id: 'service.paymentFailed', meaning: 'stripe error', outcome: 'held' }],
+const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; isHeld?: true }>([
+	['plan-upgrade-1', { id: 'service.paymentFailed', meaning: 'stripe error', isHeld: true }],
 	['plan-upgrade-2', { id: 'service.wrongPlan', meaning: 'wrong plan ID' }],
 	['plan-upgrade-3', { id: 'service.unauthorized', meaning: 'unauthorized token' }],
 	['plan-upgrade-4', { id: 'service.wrongTokenType', meaning: 'token type error' }],
@@ -38,7 +38,7 @@ const EXCERPT = 200;
 
 /**
  * Decides whether a response is a success: by its body first, because errors come with HTTP 200 too, then by its status,
- * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation too: see run/write.ts.
+ * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation, too: {@link whyUnconfirmed}.
  * @returns the body of a success
  * @throws Failure
  */
@@ -57,9 +57,34 @@ export function reportsError(body: unknown): body is IDataObject {
 }
 
 /** Checks whether a value under the name of an error reports none: `null`, `0`, and lists and objects of such values. */
-export function isBlank(value: unknown): boolean {
+function isBlank(value: unknown): boolean {
 	if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank);
 	return !value || value === '0' || value === 'false';
+}
+
+/**
+ * Returns why a success does not confirm that something was done; undefined if it does. A write is confirmed, never assumed: by the
+ * status "success", which is always there (§2), and by no error beside it or in its `data`.
+ */
+export function whyUnconfirmed(body: JsonBody): string | undefined {
+	if (!isObject(body) || body.status === undefined) return 'it has no status';
+	const { status, data } = body;
+	if (status !== 'success') return `its status is ${JSON.stringify(status).slice(0, LONGEST_CODE)}`;
+	const errorInData = errorIn(data);
+	if (errorInData !== undefined) return `its data reports an error: ${errorInData}`;
+	const errorBeside = errorIn(body);
+	return errorBeside === undefined ? undefined : `it reports an error, too: ${errorBeside}`;
+}
+
+/** Properties that report an error in a success, as services that use Stripe send them. */
+const ERRORS = ['error', 'errors', 'errorMessage', 'error_message', 'errorCode', 'error_code'];
+
+/** Returns the error that an object has under such a name, as JSON, or its status; undefined if there is none. */
+function errorIn(value: unknown): string | undefined {
+	if (!isObject(value)) return undefined;
+	const error = ERRORS.map((name) => value[name]).find((one) => !isBlank(one));
+	const shown = error ?? (reportsError(value) ? value.status : undefined);
+	return shown === undefined ? undefined : JSON.stringify(shown).slice(0, LONGEST_CODE);
 }
 
 /** HTTP statuses of a gateway, or its client (499), that waited too long. The service may still work. */
@@ -86,12 +111,12 @@ function statusOf(body: unknown): string {
 	return isObject(body) ? toText(body.status, LONGEST_CODE).toLowerCase() : '';
 }
 
-function factsOf(response: ParsedResponse, ifRefused: 'refused' | 'held' = 'refused') {
+function factsOf(response: ParsedResponse) {
 	const { statusCode: httpStatus, headers } = response;
 	return {
 		httpStatus,
 		transient: TRANSIENT.includes(httpStatus),
-		outcome: isRefusal(response) ? ifRefused : ('unknown' as const),
+		outcome: isRefusal(response) ? ('refused' as const) : ('unknown' as const),
 		retryAfter: retryAfterOf(headers),
 	};
 }
@@ -119,8 +144,14 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const values = { reported: withCode(text, code) || 'an error without a reason' };
 	// The reason may stand under a name that the specification does not have.
 	const details = text ? '' : `The response has the properties: ${shownNames(body)}.`;
-	const facts = { ...factsOf(response, known?.outcome), code: code || undefined, details };
-	return new Failure(known?.id ?? 'service.error', values, facts);
+	const facts = factsOf(response);
+	const outcome = facts.outcome === 'refused' && known?.isHeld ? 'held' : facts.outcome;
+	return new Failure(known?.id ?? 'service.error', values, {
+		...facts,
+		outcome,
+		code: code || undefined,
+		details,
+	});
 }
 
 /** Returns a known code within the text; else the code in the sentence of the connect operation (§2, rule 5); else the text. */

@@ -6,11 +6,11 @@ import type { RecordOutput } from '../responses/record';
 import type { WriteId } from './writeId';
 
 /**
- * What became of a write. The item of an applied write is made of the response's body, and of what stands beside its record;
- * without `output`, the body is the item.
+ * What became of a write. The item of an applied write is made of the response's body and of `extras`, which its record gets; without
+ * `output`, the body is the item.
  */
 export type Entry =
-	| { outcome: 'applied'; body: JsonBody; output?: RecordOutput; beside?: IDataObject }
+	| { outcome: 'applied'; body: JsonBody; output?: RecordOutput; extras?: IDataObject }
 	| { outcome: Outcome; failure: Error };
 
 /** The writes of one run of a node, its attempts by Retry On Fail included. */
@@ -44,8 +44,9 @@ export class Journal {
 		return this.entries.get(id)?.outcome === 'applied';
 	}
 
-	/** @throws Failure if another write than this one has failed */
+	/** @throws Failure if another write has failed, and this one was not carried out before */
 	refuseAfterFailure(id: WriteId): void {
+		if (this.recall(id)) return;
 		for (const [other, entry] of this.entries) {
 			if (other === id || !('failure' in entry)) continue;
 			throw new Failure('write.stopped', { reason: entry.failure.message });
@@ -58,31 +59,6 @@ export class Journal {
 		this.firstItems.set(purchaseId, firstItem);
 		return firstItem;
 	}
-
-	/** Names the items that a stopped run has carried out. @param failed the item that stopped it */
-	progress(indexes: number[], failed?: number): string {
-		const applied = indexes.filter((index) => this.isApplied(index));
-		const unsent = indexes.filter((index) => index !== failed && !this.recall(index));
-		const sentence =
-			applied.length === 0
-				? 'No item was applied'
-				: `Already applied: ${applied.length} of ${indexes.length} (${listed(applied)})`;
-		return `${sentence}.${unsent.length === 0 ? '' : ` Not sent: ${listed(unsent)}.`}`;
-	}
-}
-
-/** Lists item numbers, such as `items 0 to 3, 5`. */
-function listed(indexes: number[]): string {
-	const ranges: Array<[first: number, last: number]> = [];
-	for (const index of indexes) {
-		const range = ranges.at(-1);
-		if (range?.[1] === index - 1) range[1] = index;
-		else ranges.push([index, index]);
-	}
-	const texts = ranges.map(([first, last]) =>
-		first === last ? `${first}` : `${first} to ${last}`,
-	);
-	return `${indexes.length === 1 ? 'item' : 'items'} ${texts.join(', ')}`;
 }
 
 /** Journals by the run that they belong to. Each is freed with the execution data that identifies its run. */

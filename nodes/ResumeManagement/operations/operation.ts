@@ -56,7 +56,7 @@ export interface WriteInput {
 	/** Return what would be sent instead of sending it. */
 	preview?: boolean;
 	/** Properties that the item of a success gets besides those of its record. */
-	beside?: IDataObject;
+	extras?: IDataObject;
 	/** What the item buys. Equal purchases have equal IDs, and a run refuses a repeated one unless it is allowed. */
 	purchase?: { id: string; isRepeatAllowed: boolean };
 }

@@ -33,13 +33,13 @@ export class RecordOutput {
 
 	/**
 	 * Returns the item of a response: the record in the envelope; without Simplify, the envelope.
-	 * @param beside properties that a simplified record gets. They replace its own: the node knows what it has billed
+	 * @param extras properties that a simplified record gets. They replace its own: the node knows what it has billed
 	 */
-	itemOf(body: JsonBody, beside: IDataObject = {}): INodeExecutionData {
+	itemOf(body: JsonBody, extras: IDataObject = {}): INodeExecutionData {
 		if (!isEnvelope(body)) return toItem(body, this.fields);
 		const { data } = body;
 		const shown = isObject(data) ? { ...body, data: withIsoTimes(data, this.isoTimestamps) } : body;
-		return toItem(this.simplify ? { ...simplified(shown), ...beside } : shown, this.fields);
+		return toItem(this.simplify ? { ...simplified(shown), ...extras } : shown, this.fields);
 	}
 }
 

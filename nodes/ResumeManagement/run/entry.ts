@@ -12,7 +12,7 @@ import { writeIdOf } from '../once/writeId';
 import type { Operation, ReadOperation } from '../operations/operation';
 import { parametersOf, prepareRead } from './prepare';
 import { failOthers, type Pace, paceOf, type Run, runItem } from './run';
-import { writeAll, writeSingle } from './write';
+import { writeAll, writeInTurn } from './write';
 
 /*
  * n8n's two ways in: all items of a run at once, or one item at a time.
@@ -77,8 +77,8 @@ export async function runSingleItem(
 	const index = this.getItemIndex();
 	return await runItem(run, index, async () => {
 		if (!operation) throw new Failure('parameter.operation');
-		if (operation.write) return await writeSingle(run, operation, index, writeIdOf(this));
-		return await readItem(run, operation, index);
+		if (!operation.write) return await readItem(run, operation, index);
+		return await writeInTurn({ ...run, writeId: writeIdOf(this) }, operation, index);
 	});
 }
 

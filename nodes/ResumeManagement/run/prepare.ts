@@ -11,7 +11,7 @@ import { paginationOf } from '../responses/pagination';
 import type { RequestOptions, Run } from './run';
 
 /** A write of which every expression has been evaluated, and every value checked. */
-export interface PreparedWrite extends Pick<WriteInput, 'preview' | 'purchase' | 'beside'> {
+export interface PreparedWrite extends Pick<WriteInput, 'preview' | 'purchase' | 'extras'> {
 	request: HttpRequest;
 	output: RecordOutput;
 	/** What the item is for, claimed across executions. Undefined if the user set none. */
@@ -54,12 +54,12 @@ export async function prepareWrite(
 ): Promise<PreparedWrite> {
 	const parameters = parametersOf(run, operation, index);
 	const input = operation.readInput(parameters);
-	const { method = operation.method, body, preview, purchase, beside } = input;
+	const { method = operation.method, body, preview, purchase, extras } = input;
 	const sendOnceKey = parameters.sendOnceKey();
 	const output = new operation.returns(parameters, operation);
 	const address = await prepareAddress(run, operation, index, parameters, WRITE_RETRIES);
 	const request = { ...address, method, body, write: true };
-	return { request, output, sendOnceKey, preview, purchase, beside };
+	return { request, output, sendOnceKey, preview, purchase, extras };
 }
 
 /** Prepares the parts of a request that reads and writes have in common. */

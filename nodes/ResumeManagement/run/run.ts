@@ -11,6 +11,7 @@ import type { ParameterOptions } from '../../shared/parameters';
 import { pause } from '../http/pause';
 import type { Users } from '../lookup/users';
 import type { Claims } from '../once/claims';
+import type { WriteId } from '../once/writeId';
 
 /** What the items of a run share. */
 export interface Run {
@@ -19,6 +20,8 @@ export interface Run {
 	/** A failed item is returned as data, and the run goes on. Otherwise, the first failed item ends it. */
 	returnsFailures: boolean;
 	credentials: { read(itemIndex: number): Promise<Credential> };
+	/** Identifies the write of a run of one item. Otherwise, the item's index does. */
+	writeId?: WriteId;
 	/** Set once an item names a user by email. */
 	users?: Users;
 	/** Set once an item has a Send Once Key. */

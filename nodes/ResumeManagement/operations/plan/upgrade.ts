@@ -124,12 +124,12 @@ export const upgrade: WriteOperation = {
 		const aiTokenId = parameters.optionalText('aiTokenId');
 		const preview = parameters.flag('preview');
 		const isRepeatAllowed = parameters.flag('options.allowRepeatedUpgrades');
-		// A preview is compared with other previews only. The same plan with other AI credits is most often a mistake.
-		const id = JSON.stringify([preview, normalizeEmail(email), planId.normalize('NFC')]);
+		// The same plan with other AI credits is most often a mistake.
+		const id = JSON.stringify([normalizeEmail(email), planId.normalize('NFC')]);
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
-			beside: { email },
+			extras: { email },
 			purchase: { id, isRepeatAllowed },
 		};
 	},
