@@ -45,12 +45,10 @@ const WRONG = 'The signature is wrong.';
 
 function hmacRejection(settings: VerificationSettings, delivery: Delivery): string | undefined {
 	const { headerName, signatureEncoding, signaturePrefix, webhookSecrets } = settings;
-	const found = findSignatures(headerOf(delivery, headerName));
-	const signatures = afterPrefix(found, signaturePrefix);
+	const header = headerOf(delivery, headerName);
+	const signatures = signaturesIn(header, signaturePrefix);
 	if (isSigned(webhookSecrets, delivery.body, signatures, signatureEncoding)) return undefined;
-	const [first] = found;
-	const isOtherPrefix = first !== undefined && signatures.length === 0;
-	return isOtherPrefix ? `${WRONG}${prefixHint(first)}` : WRONG;
+	return signatures.length === 0 ? `${WRONG}${prefixHint(header)}` : WRONG;
 }
 
 function standardRejection(secrets: string[], delivery: Delivery): string | undefined {
@@ -59,7 +57,7 @@ function standardRejection(secrets: string[], delivery: Delivery): string | unde
 	if (!isTimely) return 'The timestamp, in seconds, is not within 5 minutes of now.';
 	const keys = secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
 	const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), delivery.body]);
-	const signatures = afterPrefix(findSignatures(header), 'v1,');
+	const signatures = signaturesIn(header, 'v1,');
 	return isSigned(keys, signed, signatures, 'base64') ? undefined : WRONG;
 }
 
@@ -68,42 +66,27 @@ export function signedId({ verification }: VerificationSettings, delivery: Deliv
 	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
-/** An HMAC-SHA256 in hex, or in Base64 with or without padding, at the end of a part of a header. */
-const SIGNATURE = /([\da-f]{64}|[a-z\d+/]{43}=?)(?=$|[ \t,;])/gi;
+/** An HMAC-SHA256 in hex, or in Base64 with or without padding. */
+const SIGNATURE = '([0-9a-fA-F]{64}|[a-zA-Z0-9+/]{43}=?)';
 
-/** Characters between the parts of a header. Node.js joins the lines of a header with a comma. */
-const SEPARATORS = [' ', '\t', ',', ';'];
+/** What separates the parts of a header, and stands at its ends. Node.js joins the lines of a header with a comma. */
+const [START, END] = ['(?<=^|[ \\t,;])', '(?=$|[ \\t,;])'];
 
-interface FoundSignature {
-	signature: string;
-	/** The header before it, with a comma at the start, so that each part follows a separator. */
-	before: string;
+/** Finds the signatures after a prefix. There may be several, such as of the old and the new secret, and a blank before each. */
+function signaturesIn(header: string, prefix: string): string[] {
+	const exactPrefix = prefix.replace(/[^\w\s]/g, '\\$&');
+	const pattern = new RegExp(`${START}${exactPrefix} ?${SIGNATURE}${END}`, 'g');
+	return Array.from(header.matchAll(pattern), ([, signature]) => signature!);
 }
 
-/** Finds what may be a signature. There may be several, such as of the old and the new secret. */
-function findSignatures(header: string): FoundSignature[] {
-	const parts = `,${header}`;
-	return Array.from(parts.matchAll(SIGNATURE), ({ 0: signature, index }) => {
-		return { signature, before: parts.slice(0, index) };
-	});
-}
+/** A text before a signature that looks like a prefix. It is bounded, because any text could stand there. */
+const ANY_PREFIX = new RegExp(`${START}([^ \\t,;]{0,32}[=:-])?${SIGNATURE}${END}`);
 
-/** Returns the signatures in parts that begin with the prefix. One blank may follow it, as in `HMAC …`. */
-function afterPrefix(found: FoundSignature[], prefix: string): string[] {
-	const starts = SEPARATORS.flatMap((separator) => [separator + prefix, `${separator}${prefix} `]);
-	const right = found.filter(({ before }) => starts.some((start) => before.endsWith(start)));
-	return right.map(({ signature }) => signature);
-}
-
-/** Characters of the longest text before a signature that a hint shows: any text could stand there. */
-const LONGEST_PREFIX = 33;
-
-/** Returns a sentence with the prefix that the sender uses; '' if the text before the signature does not look like one. */
-function prefixHint({ before }: FoundSignature): string {
-	const start = 1 + Math.max(...SEPARATORS.map((separator) => before.lastIndexOf(separator)));
-	const prefix = before.slice(start);
-	if (prefix === '') return ' The header has no text before it: clear Signature Prefix.';
-	if (prefix.length > LONGEST_PREFIX || !/[=:-]$/.test(prefix)) return '';
+/** Returns a sentence with the prefix that the sender uses; '' if the header has no signature after one. */
+function prefixHint(header: string): string {
+	const [found, prefix] = ANY_PREFIX.exec(header) ?? [];
+	if (found === undefined) return '';
+	if (prefix === undefined) return ' The header has no text before it: clear Signature Prefix.';
 	return ` The header has ${JSON.stringify(prefix)} before it: enter that in Signature Prefix.`;
 }
 

@@ -189,9 +189,8 @@ export class ParameterReader {
 			return this.readParameter(name, byDefault);
 		} catch (error) {
 			// n8n's expression engine can't return a function, for example.
-			throw isErrorOfN8n(error)
-				? error
-				: this.toValue(name, undefined).reject('parameter.notEvaluated');
+			const value = this.toValue(name, undefined);
+			throw isErrorOfN8n(error) ? error : value.failure('parameter.notEvaluated');
 		}
 	}
 
@@ -225,26 +224,34 @@ export class ParameterReader {
 const EXPRESSION =
 	/\{\{|\$[({]|\$(json|input|node|items?|itemIndex|now|today|execution|workflow|fromAI)\b/;
 
-/** Words that models, expressions and spreadsheets write instead of a value that they do not have. */
-const NO_VALUE =
-	/^(null|none|nil|nonetype|undefined|#?n\/[ad]|na|#nv|nan|unknown|missing|optional|string|tbd|invalid date(time)?|(empty|blank)( string)?|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—])$/i;
+/** What programs and spreadsheets write in place of a value: nobody has it as an ID. */
+const NOT_A_VALUE = [
+	/^(null|undefined|nan|#?n\/a|invalid date(time)?)$/i,
+	// An object that became a text.
+	/\[object /i,
+	// Errors of spreadsheets in any language, such as #BEZUG!, also within a text. The number of an order, such as #1001, is none.
+	/^[#＃][^1-9]*$|#(n\/a|ref!|value!|name\?|div\/0!|num!)/iu,
+	// LibreOffice's Err:502, and Google's value before a sheet is calculated.
+	/^err:\d{3}$|^loading\.\.\.$/i,
+];
 
-/**
- * An error of a spreadsheet in any language, such as `#REF!`, `#BEZUG!`, `####` and LibreOffice's `Err:502`, also within a text; or an
- * object that became a text. The number of an order, such as `#1001`, is none.
- */
-const BROKEN =
-	/^[#＃][^1-9]*$|^err:\d{3}$|^loading\.\.\.$|#(n\/a|ref!|value!|name\?|div\/0!|num!)|\[object /iu;
+/** Words that models and people write in place of a value. Elsewhere, they may be names, such as the plan `none`. */
+const WORD_FOR_NONE =
+	/^(null|none|nil|nonetype|undefined|n\/[ad]|na|nan|unknown|missing|optional|string|tbd|invalid date(time)?|(empty|blank)( string)?|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—])$/i;
 
 /** A placeholder of a model, such as `<user_id>`. */
 const PLACEHOLDER = /^<[\w -]+>$/;
 
-/** Checks whether a text has only a word for no value, once or again, or only brackets and quotes. */
+function isNotAValue(text: string): boolean {
+	return NOT_A_VALUE.some((pattern) => pattern.test(text));
+}
+
+/** Checks whether a text has only such a word, once or again, with or without brackets or quotes. A blank text has none. */
 function isWordForNone(text: string): boolean {
 	if (trimInvisible(text) === '') return false;
 	const bare = trimInvisible(text.replace(/["'`<>()[\]{}.]/g, ''));
 	const words = bare.split(/\s+/);
-	return bare === '' || NO_VALUE.test(bare) || words.every((word) => NO_VALUE.test(word));
+	return bare === '' || WORD_FOR_NONE.test(bare) || words.every((word) => WORD_FOR_NONE.test(word));
 }
 
 /** Returns where something is in a text, for an error. */
@@ -307,7 +314,7 @@ class ParameterValue {
 		const invisible = findInvisible(text);
 		if (invisible) this.rejectInvisible(invisible);
 		if (EXPRESSION.test(text)) this.reject('parameter.anExpression');
-		return BROKEN.test(text) ? this.rejectValue(text) : text;
+		return isNotAValue(text) ? this.rejectValue(text) : text;
 	}
 
 	/** Returns text with any characters, without blanks around it; '' if it is missing. */
@@ -352,10 +359,8 @@ class ParameterValue {
 
 	/** Returns a key. What an expression without a value writes would be the key of each item. */
 	sendOnceKey(): string {
-		const { value } = this;
-		if (typeof value === 'string' && isWordForNone(value)) this.reject('parameter.empty');
 		const key = this.text();
-		return PLACEHOLDER.test(key) ? this.rejectValue(key) : key;
+		return isWordForNone(key) || PLACEHOLDER.test(key) ? this.rejectValue(key) : key;
 	}
 
 	headerName(): string {
@@ -401,12 +406,20 @@ class ParameterValue {
 		const { value, settings } = this;
 		if (!settings.isTool || typeof value !== 'string') return false;
 		const text = trimInvisible(value);
-		return isWordForNone(text) || PLACEHOLDER.test(text) || BROKEN.test(text);
+		return isWordForNone(text) || PLACEHOLDER.test(text) || isNotAValue(text);
 	}
 
 	/** @param values replace `{name}` in the texts of failures.ts */
-	reject(id: FailureId, values: Failure['values'] = {}): never {
-		throw new Failure(id, { field: this.label, ...values }, { details: this.settings.consequence });
+	reject(id: FailureId, values?: Failure['values']): never {
+		throw this.failure(id, values);
+	}
+
+	failure(id: FailureId, values: Failure['values'] = {}): Failure {
+		return new Failure(
+			id,
+			{ field: this.label, ...values },
+			{ details: this.settings.consequence },
+		);
 	}
 
 	private rejectValue(text: string): never {

@@ -51,26 +51,36 @@ const NO_PART_OF_AN_EMAIL = [
 	/%[\da-f]{2}|^u003[ce]/gi,
 	// 'a@b.example as a spreadsheet's text, • a@b.example
 	/^[^\p{L}\p{N}_+]+/gu,
-	// a@b..example, a@.b.example. Before the @, providers in Japan have given addresses with such dots.
-	/\.\.+(?=[^@]*$)|@\.+/g,
-	// a@-b.example
-	/[@.]-|-\.|-$/g,
 	// undefined@undefined
-	/^undefined(?=@)|(?<=@)(undefined|null|NaN)$/g,
+	/^undefined(?=@)/g,
 ];
 
-/** a@b.example! */
-const NO_PART_OF_A_DOMAIN = /[^@\p{L}\p{N}\p{M}._-]/gu;
+/** The same from the `@` on. Before it, providers in Japan have given addresses with two dots. */
+const NO_PART_OF_A_DOMAIN = [
+	// a@b..example, a@.b.example
+	/\.\.+|@\.+/g,
+	// a@-b.example
+	/[@.]-|-\.|-$/g,
+	// a@undefined
+	/(?<=^@)(undefined|null|NaN)$/g,
+	// a@b.example!
+	/[^@\p{L}\p{N}\p{M}._-]/gu,
+];
 
 /** Names what is to be removed from a text with one `@`, so that only the address is left; undefined for an address. */
 export function partBesideEmail(text: string): string | undefined {
 	if (text.endsWith('.')) return "'.' at its end";
-	const domain = text.slice(text.indexOf('@') + 1);
-	const found = [
-		...NO_PART_OF_AN_EMAIL.map((pattern) => text.match(pattern)),
-		domain.match(NO_PART_OF_A_DOMAIN),
-	].find((parts) => parts !== null);
-	return found && [...new Set(found)].map((part) => `'${part}'`).join(' and ');
+	const domain = text.slice(text.indexOf('@'));
+	const parts =
+		firstMatches(NO_PART_OF_AN_EMAIL, text) ?? firstMatches(NO_PART_OF_A_DOMAIN, domain);
+	return parts && [...new Set(parts)].map((part) => `'${part}'`).join(' and ');
+}
+
+/** Returns what the first pattern that matches has found in the text. */
+function firstMatches(patterns: RegExp[], text: string): string[] | undefined {
+	return (
+		patterns.map((pattern) => text.match(pattern)).find((found) => found !== null) ?? undefined
+	);
 }
 
 /** Returns an ID as one percent-encoded segment of a path; undefined if it would lead to another path. */

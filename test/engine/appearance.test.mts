@@ -146,7 +146,7 @@ test.each([
 
 // The last ones are of shops' customers: providers in Japan have given such addresses (PHPMailer, issue 418).
 // prettier-ignore
-const VALID = ['a+b@c.example', "o'brien@c.example", 'müller@bücher.example', '用户@例子.example', 'a_b-c.d@e-f.example', 'a@localhost', 'try..this..0511@docomo.example', 'hoge.@docomo.example', 'ann@my_shop.example'];
+const VALID = ['a+b@c.example', "o'brien@c.example", 'müller@bücher.example', '用户@例子.example', 'a_b-c.d@e-f.example', 'a@localhost', 'try..this..0511@docomo.example', 'hoge.@docomo.example', 'ann@my_shop.example', 'ann-.-b@c.example'];
 test.each(VALID)('the address %s is sent as it is', async (email) => {
 	const { items } = await run({ ...upgrade, email });
 	expect(items).toMatchObject([{ email, billed: true }]);
@@ -225,9 +225,23 @@ describe('as a tool', () => {
 	});
 });
 
-test('outside of tools, such a word is an ID like another', async () => {
-	await run(userGet('null'));
-	expect(sent()).toEqual(['GET /v1/user/null']);
+test('outside of tools, a word that may be a name is an ID like another', async () => {
+	for (const word of ['none', 'unknown', 'NA']) await run(userGet(word));
+	expect(sent()).toEqual(['GET /v1/user/none', 'GET /v1/user/unknown', 'GET /v1/user/NA']);
+});
+
+// prettier-ignore
+const OF_PROGRAMS = ['null', 'undefined', 'NaN', 'N/A', 'Invalid DateTime', 'NULL'];
+test.each(OF_PROGRAMS)('the word %s of a program is no ID, outside of tools too', async (word) => {
+	for (const [field, parameters] of [
+		['Plan ID', { ...upgrade, planId: word }],
+		['AI Token ID', { ...upgrade, aiTokenId: word }],
+		['User', userGet(word)],
+	] as const) {
+		const { error } = await run(parameters);
+		expect(error?.message).toBe(`'${field}' has '${word}' in place of a value [item 0]`);
+	}
+	expect(requests).toEqual([]);
 });
 
 // prettier-ignore
@@ -274,7 +288,7 @@ test.each(['#1001', '#EU1001', 'order #7', 'na-7', 'string-7', '<7@mail.example>
 const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)'];
 test.each(NO_KEYS)('the key %j of an absent value is refused', async (key) => {
 	const { error } = await run(withKey(key));
-	expect(error?.message).toBe("'Send Once Key' is empty [item 0]");
+	expect(error?.message).toBe(`'Send Once Key' has '${key}' in place of a value [item 0]`);
 	expect(requests).toEqual([]);
 });
 

@@ -321,7 +321,8 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	const advice = expect.stringMatching(
 		/^It is not known .* Call again in a minute: .* tomorrow\.$/,
 	);
-	expect(await call(user.email)).toEqual([502, { message, advice, outcome: 'unknown' }]);
+	const unknown = { step: 'Create resume', message, advice, outcome: 'unknown' };
+	expect(await call(user.email)).toEqual([502, unknown]);
 	for (const email of [user.email, user.email.toUpperCase()]) {
 		const response = await call(email);
 		const resumes = instance.query('SELECT id, title FROM resumes WHERE user_id = ?', user.id);
@@ -341,7 +342,8 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	// A failed list is no empty list: no second resume is created.
 	instance.sandbox.faults.add({ ...resumes, response: { status: 404 } });
 	const missing = expect.stringContaining('The service has nothing at this address') as unknown;
-	expect(await call(user.email)).toEqual([502, { message: missing, advice: text }]);
+	const failedList = { step: 'Their resumes', message: missing, advice: text };
+	expect(await call(user.email)).toEqual([502, failedList]);
 	const token = { path: '/user/token', drop: 'after', times: 1 } as const;
 	instance.sandbox.faults.add(token);
 	const again = { advice: 'No token came. Call again.', outcome: 'unknown' };
@@ -399,7 +401,8 @@ example('onboarding', 'says why no resume was created, and uses one that was', a
 			faults.add({ path: `${path}s`, times: 1, response: { status: 404 } });
 		}
 		const message = expect.stringContaining('not-allowed') as unknown;
-		expect(await call()).toMatchObject({ status: 502, data: { message } });
+		const data = { step: 'Create resume', message };
+		expect(await call()).toMatchObject({ status: 502, data });
 		faults.clear();
 	}
 	faults.add({ path, drop: 'after', times: 1 });

@@ -99,7 +99,7 @@ export async function readBody(
 		}
 		isTruncated = true;
 	} finally {
-		limit.lift();
+		limit.clear();
 	}
 	if (isTruncated && !isError) {
 		const megabytes = LONGEST_BODY / 1024 / 1024;

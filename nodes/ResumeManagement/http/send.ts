@@ -147,7 +147,7 @@ async function begin(
 		const { statusCode, headers, body } = (await response) as IN8nHttpFullResponse;
 		return { ...known, statusCode, headers, body: body as Readable };
 	} catch (error) {
-		limit.lift();
+		limit.clear();
 		throw networkFailure(error, limit.signal, host);
 	}
 }
@@ -159,7 +159,10 @@ export function discard({ body, limit }: HttpResponse): void {
 	limit.abort();
 }
 
-/** Ends a request that takes too long, or whose execution is cancelled. n8n's linter forbids `setTimeout`. */
+/**
+ * Ends a request that takes too long, or whose execution is cancelled. Whoever reads the body clears the limit at its end. n8n's linter
+ * forbids `setTimeout`.
+ */
 export class TimeLimit {
 	/** Aborted when the request has to end. */
 	readonly signal: AbortSignal;
@@ -168,30 +171,30 @@ export class TimeLimit {
 
 	private timer?: AbortSignal;
 
-	/** @param milliseconds from now on; after `restart`, from then on */
+	/** @param milliseconds from now on; after `start`, from then on */
 	constructor(
 		private readonly milliseconds: number,
 		cancelled?: AbortSignal,
 	) {
 		const { signal } = this.controller;
 		this.signal = cancelled ? AbortSignal.any([signal, cancelled]) : signal;
-		this.restart();
+		this.start();
 	}
 
-	restart(): void {
-		this.lift();
+	start(): void {
+		this.clear();
 		this.timer = AbortSignal.timeout(this.milliseconds);
 		this.timer.addEventListener('abort', this.endInTime);
 	}
 
-	/** Lets the request take any time. */
-	lift(): void {
+	/** Lets the request take any time from now on. */
+	clear(): void {
 		this.timer?.removeEventListener('abort', this.endInTime);
 	}
 
 	/** Ends the request now. */
 	abort(): void {
-		this.lift();
+		this.clear();
 		this.controller.abort();
 	}
 

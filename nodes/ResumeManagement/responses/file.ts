@@ -92,11 +92,9 @@ async function requestFile(
 		discard(response);
 		return await requestLinkedFile(context, request, toAddress(redirect, response.url));
 	}
-	const opened = await open(response);
-	if (opened.kind === 'file') return { content: opened.content, headers, response };
 	// With File Path, an attached text is the JSON that leads to the file.
-	const isTextAccepted = dispositionOf(headers).isAttachment && filePath === '';
-	if (opened.kind === 'text' && isTextAccepted) return { content: opened.bytes, headers, response };
+	const opened = await open(response, dispositionOf(headers).isAttachment && filePath === '');
+	if ('content' in opened) return { content: opened.content, headers, response };
 	const located = locateFile(judgeJson(opened.parsed), filePath);
 	if ('bytes' in located) return { content: located.bytes, headers: {}, response };
 	const isFromFilePath = filePath !== '';
@@ -139,10 +137,8 @@ async function requestLinkedFile(
 		const facts = { httpStatus: status, transient: TRANSIENT.includes(status), retryAfter };
 		throw new Failure('file.notSent', { status }, facts);
 	}
-	const opened = await open(response);
-	if (opened.kind === 'file') return { content: opened.content, headers, response };
-	const isTextAccepted = dispositionOf(headers).isAttachment || isFromFilePath;
-	if (opened.kind === 'text' && isTextAccepted) return { content: opened.bytes, headers, response };
+	const opened = await open(response, dispositionOf(headers).isAttachment || isFromFilePath);
+	if ('content' in opened) return { content: opened.content, headers, response };
 	throw new Failure('file.isText', host, { httpStatus: status });
 }
 
@@ -158,51 +154,53 @@ function toAddress(link: string, base?: string): string {
 	return url.href;
 }
 
-/** A response, by what it may be as a file. */
-type Opened =
-	/** Begins as a file of its type, or is base64 of a PDF. */
-	| { kind: 'file'; content: Readable | Buffer }
-	/** A text that may be a file, if the service or the user says so. */
-	| { kind: 'text'; bytes: Buffer; parsed: ParsedResponse }
-	/** Never a file: an error, a blank text, or a text that is declared as a PDF. */
-	| { kind: 'notAFile'; parsed: ParsedResponse };
-
 /** Values of Content-Encoding that change no byte. The last three are mistakes that file stores make. */
 const NO_ENCODING = ['', 'identity', 'none', 'utf-8', 'aws-chunked'];
 
-/** Reads a response, but of a file only the start. @throws Failure */
-async function open(response: HttpResponse): Promise<Opened> {
+/**
+ * Opens a response: returns its file or, if it is none, what came instead. The first rule that applies decides:
+ *
+ * 1. An HTTP error is no file.
+ * 2. Bytes whose packing was not undone are an error.
+ * 3. Bytes that begin as a file of their declared type are the file. It is not read further here.
+ * 4. A text that is declared as a PDF is the PDF that its base64 is, or no file.
+ * 5. Any other text is the file if texts are accepted. A blank text and an error of the service never are.
+ * @throws Failure
+ */
+async function open(
+	response: HttpResponse,
+	isTextAccepted: boolean,
+): Promise<{ content: Readable | Buffer } | { parsed: ParsedResponse }> {
 	const { statusCode, headers } = response;
-	if (statusCode !== 200) return { kind: 'notAFile', parsed: await readJson(response) };
+	if (statusCode !== 200) return { parsed: await readJson(response) };
 	const type = mimeTypeOf(headers);
 	const started = await readStart(response, FILE_START);
-	const encoding = String(headers['content-encoding'] ?? '');
-	// Some stores label a PDF with an encoding that it does not have, such as base64.
-	const isLabelled = !NO_ENCODING.includes(encoding.toLowerCase()) && !isFile(started.start, PDF);
-	const packing = /gzip|zstd|tar\b/.test(type) ? '' : packingOf(started.start);
-	if (isLabelled || packing !== '') {
+	const packing = packingLeftOn(started.start, type, headers);
+	if (packing !== '') {
 		discard(response);
-		throw new Failure(
-			'file.compressed',
-			{ encoding: isLabelled ? encoding : packing },
-			{ httpStatus: 200 },
-		);
+		throw new Failure('file.compressed', { encoding: packing }, { httpStatus: 200 });
 	}
-	if (isFile(started.start, type)) return { kind: 'file', content: toStream(started, response) };
+	if (isFile(started.start, type)) return { content: toStream(started, response) };
 
 	const body = await readBody({ ...response, body: started.whole });
 	const parsed = await parseBody(response, body);
-	const text = typeof parsed.body === 'string' ? parsed.body : undefined;
-	if (type === PDF) return pdfInText(text) ?? { kind: 'notAFile', parsed };
-	const isBlank = text?.trim() === '';
-	if (isBlank || reportsError(parsed.body)) return { kind: 'notAFile', parsed };
-	return { kind: 'text', bytes: body.bytes, parsed };
+	const text = typeof parsed.body === 'string' ? parsed.body.trim() : undefined;
+	if (type === PDF) {
+		const pdf = fromBase64(text ?? '');
+		return pdf && isFile(pdf, PDF) ? { content: pdf } : { parsed };
+	}
+	const isNeverFile = text === '' || reportsError(parsed.body);
+	return isTextAccepted && !isNeverFile ? { content: body.bytes } : { parsed };
 }
 
-/** Returns the PDF that a text is in base64; undefined for any other text. */
-function pdfInText(text = ''): Opened | undefined {
-	const content = fromBase64(text);
-	return content && isFile(content, PDF) ? { kind: 'file', content } : undefined;
+/** Returns how a file that n8n's client should have unpacked is still packed; '' if it is not. */
+function packingLeftOn(start: Buffer, type: string, headers: IDataObject): string {
+	const encoding = String(headers['content-encoding'] ?? '');
+	// Some stores label a PDF with an encoding that it does not have, such as base64.
+	const isLabelled = !NO_ENCODING.includes(encoding.toLowerCase()) && !isFile(start, PDF);
+	if (isLabelled) return encoding;
+	const isArchive = /gzip|zstd|tar\b/.test(type);
+	return isArchive ? '' : packingOf(start);
 }
 
 /** Judges the JSON that has come instead of a file. @throws Failure */
