@@ -393,7 +393,10 @@ example('onboarding', 'says why no resume was created, and uses one that was', a
 	const call = async () => await post('onboarding', { email: user.email });
 	const { faults } = instance.sandbox;
 	const path = `/user/${user.id}/resume`;
-	const refused = { status: 403, body: JSON.stringify({ status: 'error', errorCode: 'not-allowed' }) };
+	const refused = {
+		status: 403,
+		body: JSON.stringify({ status: 'error', errorCode: 'not-allowed' }),
+	};
 	for (const alsoRead of [false, true]) {
 		faults.add({ path, times: 1, response: refused });
 		if (alsoRead) {
