@@ -5,8 +5,16 @@ import type { ICredentialTestRequest, ICredentialType, Icon, INodeProperties } f
  * of the service's base address (partner API specification, §4). No segment is empty: with http://localhost//v1, n8n's client
  * would ask a proxy for the host v1.
  */
-export const BASE_URL =
-	/^(https:\/\/[^/\\?#@\s]+|http:\/\/(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?)(\/[^/\\?#\s]+)*\/v[0-9]+\/*$/;
+export const BASE_URL = new RegExp(
+	[
+		'^(',
+		'https://[^/\\\\?#@\\s]+',
+		'|http://(localhost|127(\\.[0-9]+){3}|\\[::1\\])(:[0-9]+)?',
+		')',
+		'(/[^/\\\\?#\\s]+)*',
+		'/v[0-9]+/*$',
+	].join(''),
+);
 
 /**
  * Returns a pasted private key without what no key has: `Bearer` before it, blanks, line breaks, and characters that no header
@@ -31,13 +39,13 @@ const NOT_THE_SERVICE =
 	'The response at this address is not from the resume-management service. Check that Base URL is complete and ends in its version, such as https://api.example.com/v1.';
 
 /**
- * When the credential's test fails: n8n compares a property of the body, or the HTTP status, with a value
+ * The credential's test fails if a property of the body, or the HTTP status, has one of these values
  * (n8n/src/services/credentials-tester.service.ts). n8n 1 fails for each status from 400 on with a message of its own.
  */
 const RULES = [
-	// Errors come with HTTP 200, too (§7.1).
+	// A refusal: errors come with HTTP 200, too (§7.1).
 	{ type: 'responseSuccessBody', properties: { key: 'status', value: 'error', message: REFUSED } },
-	// The service always sends a status (§2).
+	// A body without a status: the service always sends one (§2).
 	{
 		type: 'responseSuccessBody',
 		properties: { key: 'status', value: undefined, message: NOT_THE_SERVICE },

@@ -20,6 +20,8 @@ import { runItems, runSingleItem } from './run/entry';
  * `routing` of the operations, for everybody who reads or generates from it. But n8n's own routing would start all items at once,
  * send a request again after a 401, and take each HTTP 200 for a success. So the two functions below send the requests. n8n calls
  * them instead of its routing, in declarative nodes only.
+ *
+ * In comments of this package, § is a section of the partner API specification; openapi/partner-api.yaml has what it shows.
  */
 
 /**

@@ -13,7 +13,7 @@ import { HIDDEN, hideSecrets } from '../shared/secrets';
 import { type EventItem, isSelected, readEvents, type Unreadable } from './event';
 import { properties, triggerPanel } from './properties';
 import { readSettings, type Settings } from './settings';
-import { type Delivery, rejection } from './verify';
+import { type Delivery, whyRejected } from './verify';
 
 /** Its output before a first event, for n8n's editor, is in `__schema__/`, in a file for each version of the node. */
 export class ResumeManagementTrigger implements INodeType {
@@ -93,22 +93,20 @@ export class ResumeManagementTrigger implements INodeType {
 /** Starts the workflow with the selected events of a request, once it is verified. */
 async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const settings = await readSettings(context);
-	const body = await readRawBody(context);
-	if ('problem' in body) return refuse(context, 400, 'unreadable-body', body.problem);
+	const received = await readRawBody(context);
+	if ('problem' in received) return refuse(context, 400, 'unreadable-body', received.problem);
+	const { body } = received;
 	const headers = context.getHeaderData() as Delivery['headers'];
 	const delivery = { body, headers, receivedAt: new Date() };
-	const reason = rejection(settings, delivery);
+	const reason = whyRejected(settings, delivery);
 	if (reason !== undefined) {
 		// The user may have entered the secret as the name of the header.
 		return refuse(context, 401, 'unauthorized', hideSecrets(reason, settings.secrets));
 	}
 	const read = readEvents(settings, delivery);
 	if ('problem' in read) return refuse(context, 400, 'unreadable-body', read.problem);
-	const selected: EventItem[] = [];
-	const others: EventItem[] = [];
-	for (const item of read.items) {
-		(isSelected(item.event, settings.events) ? selected : others).push(item);
-	}
+	const selected = read.items.filter(({ event }) => isSelected(event, settings.events));
+	const others = read.items.filter(({ event }) => !isSelected(event, settings.events));
 	if (read.items.length === 0) warn(context, 'started nothing: the array has no event');
 	if (others.length > 0) warnOfOthers(context, others);
 	const webhookResponse = { status: 'success' };
@@ -145,7 +143,7 @@ function warn(context: IWebhookFunctions, sentence: string): void {
 }
 
 /** Returns the bytes of the body after unpacking. n8n may have parsed them already, but a signature is of the bytes. */
-async function readRawBody(context: IWebhookFunctions): Promise<Buffer | Unreadable> {
+async function readRawBody(context: IWebhookFunctions): Promise<{ body: Buffer } | Unreadable> {
 	const request = context.getRequestObject();
 	// n8n has read the parts itself (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts), and the bytes are gone.
 	if (request.contentType === 'multipart/form-data') {
@@ -156,7 +154,7 @@ async function readRawBody(context: IWebhookFunctions): Promise<Buffer | Unreada
 	} catch {
 		return { problem: 'The body is incomplete, or larger than n8n accepts.' };
 	}
-	return request.rawBody ?? Buffer.alloc(0);
+	return { body: request.rawBody ?? Buffer.alloc(0) };
 }
 
 /** Returns the headers and the query of a request without the secrets in them. */

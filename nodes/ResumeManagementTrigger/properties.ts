@@ -7,7 +7,7 @@ export const triggerPanel: TriggerPanelDefinition = {
 	activationHint: 'Publish the workflow to receive events at the Production URL.',
 };
 
-const whenSigned = { show: { verification: ['hmac'] } };
+const whenHmac = { show: { verification: ['hmac'] } };
 
 export const properties: INodeProperties[] = [
 	{
@@ -79,7 +79,7 @@ export const properties: INodeProperties[] = [
 			{ name: 'Base64', value: 'base64' },
 			{ name: 'Hex', value: 'hex' },
 		],
-		displayOptions: whenSigned,
+		displayOptions: whenHmac,
 	},
 	{
 		displayName: 'Signature Prefix',
@@ -87,7 +87,7 @@ export const properties: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. sha256=',
-		displayOptions: whenSigned,
+		displayOptions: whenHmac,
 		description: 'The text before each signature in the header',
 	},
 	{

@@ -28,7 +28,10 @@ const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'
 const TOLERANCE = 300;
 
 /** Returns why a request is not verified, as a sentence; undefined if it is. */
-export function rejection(settings: VerificationSettings, delivery: Delivery): string | undefined {
+export function whyRejected(
+	settings: VerificationSettings,
+	delivery: Delivery,
+): string | undefined {
 	const { verification, headerName, webhookSecrets } = settings;
 	if (verification === 'none') return undefined;
 	const names = verification === 'standardWebhooks' ? STANDARD_HEADERS : [headerName];

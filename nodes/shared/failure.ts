@@ -151,12 +151,10 @@ export function toNodeError(node: INode, error: unknown, itemIndex?: number): Er
 /** Returns the failure of a request as n8n's error. */
 export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number): NodeApiError {
 	const { id, message, description, facts } = failure;
-	// n8n would take other texts from a response (n8n-workflow/src/errors/node-api.error.ts), so it gets an empty one.
-	const error = new NodeApiError(
-		node,
-		{},
-		{ message, description, httpCode: facts.httpStatus?.toString(), itemIndex },
-	);
+	// n8n would take other texts from a response (n8n-workflow/src/errors/node-api.error.ts).
+	const noResponse = {};
+	const httpCode = facts.httpStatus?.toString();
+	const error = new NodeApiError(node, noResponse, { message, description, httpCode, itemIndex });
 	// An Error Workflow reads both in `execution.error.context`: the code of a lost connection stands nowhere else.
 	error.context.failureId = id;
 	error.context.errorCode = facts.code ?? null;

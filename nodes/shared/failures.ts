@@ -1,3 +1,15 @@
+/**
+ * A sentence of a failure's advice. `again` advises to send the request again, so it is left out for a write that may have
+ * been carried out.
+ */
+export type Advice = string | { again: string };
+
+/**
+ * Texts by the failure's ID, which is public: what happened, and what to do next. A value replaces `{name}`. `npm run docs`
+ * writes docs/errors.md from them.
+ */
+type Texts = Record<string, [message: string, ...advice: Advice[]]>;
+
 const SET_LIST_PATH =
 	"Set '{pathOption}' in Options to the place of the list, such as data.users. To see the whole response, use Get Many with 'Simplify' off, without 'Pagination'.";
 
@@ -16,18 +28,6 @@ const CHECK_CONNECTION =
 const CHECK_EXPRESSION = 'Check its expression.';
 
 const RUN_AGAIN = { again: 'Run it again if it was not meant to be cancelled.' };
-
-/**
- * A sentence of a failure's advice. `again` advises to send the request again, so it is left out for a write that may have
- * been carried out.
- */
-export type Advice = string | { again: string };
-
-/**
- * Texts by the failure's ID, which is public: what happened, and what to do next. A value replaces `{name}`. `npm run docs`
- * writes docs/errors.md from them.
- */
-type Texts = Record<string, [message: string, ...advice: Advice[]]>;
 
 /** The workflow or the credential has to be changed. n8n shows each as a NodeOperationError. */
 export const SETTING_FAILURES = {

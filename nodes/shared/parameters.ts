@@ -168,7 +168,7 @@ export class ParameterReader {
 		return this.findField(name) !== undefined;
 	}
 
-	/** Checks whether the user has left the field empty; an expression without a value is not empty. */
+	/** Checks whether the user has left the field empty. It is not if its expression gives nothing, such as `{{ $json.missing }}`. */
 	private isLeftEmpty(name: string): boolean {
 		return this.readParameter(name, '', { rawExpressions: true }) === '';
 	}
@@ -332,7 +332,7 @@ class ParameterValue {
 			: value;
 		const text = this.toText(given);
 		// n8n's client would take the character after half a surrogate pair for the other half.
-		const half = findInvisible(text.replace(/\P{Cs}/gu, ' '));
+		const half = findInvisible(text, /\p{Cs}/u);
 		return half ? this.rejectInvisible(half) : text;
 	}
 

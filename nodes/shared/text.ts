@@ -18,13 +18,17 @@ export function trimInvisible(text: string): string {
 /** Characters of a text that an error shows. */
 export const SHOWN = 30;
 
-/** Finds the first invisible character: its code point, such as `U+200B`, its position from 1 on, and the text directly before it. */
+/**
+ * Finds the first invisible character: its code point, such as `U+200B`, its position from 1 on, and the text directly before it.
+ * @param pattern of the characters that count
+ */
 export function findInvisible(
 	text: string,
+	pattern = UNSEEN,
 ): { code: string; position: number; before: string } | undefined {
 	const characters = [...text];
 	// A space between words is no surprise.
-	const index = characters.findIndex((one) => one !== ' ' && UNSEEN.test(one));
+	const index = characters.findIndex((one) => one !== ' ' && pattern.test(one));
 	if (index === -1) return undefined;
 	const code = characters[index]!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
 	const before = characters.slice(Math.max(0, index - SHOWN), index).join('');

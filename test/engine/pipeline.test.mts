@@ -1,5 +1,6 @@
 import { callTool, loadNodeType } from '../support/engine.mts';
 import { offered } from '../support/operations.mts';
+import { byEmail } from '../support/parameters.mts';
 import { useRawService } from '../support/service.mts';
 
 /** Runs each operation, also one that is added later, through the pipeline: as a node and as an agent's tool. */
@@ -15,6 +16,12 @@ test.each(offered())('$resource $value runs as a node and as a tool', async ({ p
 	const [output] = await callTool({ parameters: own, credential: credential() });
 	expect(output!.result).toContain(REFUSED);
 	expect(requests).toHaveLength(2);
+});
+
+const byUser = offered().filter(({ pathField }) => pathField?.name === 'userId');
+test.each(byUser)('$resource $value finds its user by email', async ({ parameters }) => {
+	const { error } = await run({ ...parameters, userId: byEmail('ann@b.example') });
+	expect(error?.message).toBe(`The list of users could not be read: ${REFUSED}`);
 });
 
 test('the notice, the description and the tool description of Send name its effects', async () => {

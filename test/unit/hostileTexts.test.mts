@@ -1,7 +1,7 @@
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
 import * as names from '../../nodes/ResumeManagement/responses/fileNames.ts';
 import { locateFile } from '../../nodes/ResumeManagement/responses/locateFile.ts';
-import { rejection } from '../../nodes/ResumeManagementTrigger/verify.ts';
+import { whyRejected } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { parseJson, validStart } from '../../nodes/shared/json.ts';
 import { valuesNamed } from '../../nodes/shared/names.ts';
 import { hideSecrets, spellingsOf } from '../../nodes/shared/secrets.ts';
@@ -81,13 +81,13 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 	],
 	parseJson: [parseJson, (text) => parseJson(`1.${text.slice(1, -1)}1`)],
 	hideSecrets: [(text) => hideSecrets({ [text]: [text] }, secrets)],
-	rejection: Object.entries(ways).flatMap(([way, { prove }]) => {
+	whyRejected: Object.entries(ways).flatMap(([way, { prove }]) => {
 		const genuine = prove(btoa(SECRET), '', 1);
 		return Object.keys(genuine).flatMap((name) =>
 			['', 't=1,', 'sha256=', 'v1,'].map((before) => (text: string) => {
 				const headers = { ...genuine, [name]: before + text };
 				const delivery = { headers, body: Buffer.alloc(0), receivedAt: new Date(1_000) };
-				return rejection(settingsOf(way, [btoa(SECRET)]), delivery);
+				return whyRejected(settingsOf(way, [btoa(SECRET)]), delivery);
 			}),
 		);
 	}),

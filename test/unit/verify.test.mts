@@ -1,4 +1,4 @@
-import { rejection, signedId } from '../../nodes/ResumeManagementTrigger/verify.ts';
+import { signedId, whyRejected } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import type { Delivery, VerificationSettings } from '../../nodes/ResumeManagementTrigger/verify.ts';
 import { settingsOf, sign, ways } from '../support/proofs.mts';
 
@@ -12,7 +12,7 @@ type Headers = Delivery['headers'];
 const genuine = (way: string): Headers => ways[way]!.prove(SECRET, BODY, NOW);
 const receivedAt = new Date(NOW * 1000);
 const judge = (settings: VerificationSettings, headers: Headers, body: string | Buffer = BODY) =>
-	rejection(settings, { headers, body: Buffer.from(body), receivedAt });
+	whyRejected(settings, { headers, body: Buffer.from(body), receivedAt });
 
 describe.each(Object.keys(ways))('%s', (way) => {
 	const settings = settingsOf(way, [SECRET]);

@@ -22,7 +22,7 @@ const NETWORK_ERRORS: NetworkError[] = [
 	{ id: 'network.hostUnknown', codes: ['ENOTFOUND', 'EAI_'], transient: true, notSent: true },
 	{ id: 'network.notConnected', codes: ['ECONNREFUSED'], transient: true, notSent: true },
 	{
-		// They may also end a connection that was made: then `syscall` is another one than `connect`.
+		// They may also end a connection that was made.
 		id: 'network.notConnected',
 		codes: ['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 		transient: true,
@@ -47,7 +47,12 @@ const NETWORK_ERRORS: NetworkError[] = [
 	},
 	{ id: 'network.notSecure', codes: ['EPROTO', 'ERR_SSL', 'ERR_TLS'] },
 	{ id: 'network.timeout', codes: ['ECONNABORTED', 'ETIMEDOUT'], transient: true },
-	{ id: 'network.garbled', codes: ['HPE_', 'Z_', 'ERR__ERROR_', 'ZSTD_'], transient: true },
+	{
+		// In this order: HTTP itself, gzip, Brotli, zstd.
+		id: 'network.garbled',
+		codes: ['HPE_', 'Z_', 'ERR__ERROR_', 'ZSTD_'],
+		transient: true,
+	},
 	{ id: 'network.cancelled', codes: ['ERR_CANCELED'] },
 ];
 
@@ -59,11 +64,12 @@ export function networkFailure(error: unknown, signal: AbortSignal, host: Host):
 	const code = signal.aborted ? codeOfAbort(signal) : codeOf(causes);
 	const isMatch = ({ codes }: NetworkError) => codes.some((start) => code.startsWith(start));
 	const { id, transient, notSent } = NETWORK_ERRORS.find(isMatch) ?? LOST;
-	const wasConnecting = causes.some(({ syscall }) => syscall === 'connect');
+	// Node.js sends a request only after it has connected.
+	const mayBeSent = !notSent && !causes.some(({ syscall }) => syscall === 'connect');
 	return new Failure(id, host, {
 		code: code || undefined,
 		transient,
-		outcome: notSent || wasConnecting ? 'refused' : 'unknown',
+		outcome: mayBeSent ? 'unknown' : 'refused',
 		// Left out if n8n would replace the whole text for it: see `withoutNetworkCodes`.
 		details: code && withoutNetworkCodes(code) === code ? `(${code})` : '',
 	});
@@ -75,7 +81,7 @@ interface Cause {
 	code?: unknown;
 	/** In n8n's NodeApiError: the code of its cause, or the HTTP status if a response had begun. */
 	httpCode?: unknown;
-	/** What Node.js did when it failed. It sends a request only after `connect`. */
+	/** What Node.js did when it failed. */
 	syscall?: unknown;
 	cause?: unknown;
 	/** In Node.js's AggregateError: an error for each address that was tried. */

@@ -122,9 +122,13 @@ export async function parseBody(
 		const body = hideSecrets(parsed === undefined ? shown : parsed, secrets);
 		return { statusCode, headers, body, isTruncated };
 	} catch {
-		// The body has more levels than the stack of Node.js.
+		throw tooDeep(statusCode);
 	}
-	throw new Failure('response.tooDeep', {}, { httpStatus: statusCode });
+}
+
+/** Returns the failure of a body with more levels than the stack of Node.js. */
+function tooDeep(httpStatus: number): Failure {
+	return new Failure('response.tooDeep', {}, { httpStatus });
 }
 
 /** Checks for the first bytes of gzip (RFC 1952, §2.3.1). */

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 /* Fields that several operations share. The file of an operation has its own fields. */
 
-/** An operation with this field has `lookupOptions` too, for the mode By Email. */
+/** An operation with this field needs `lookupOptions`, too: test/engine/pipeline.test.mts looks users up by email. */
 export const userId: INodeProperties = {
 	displayName: 'User',
 	name: 'userId',

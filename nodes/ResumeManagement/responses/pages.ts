@@ -48,12 +48,12 @@ class Pages {
 	/** What the pages say about the end of the list. */
 	end?: ListEnd;
 
+	/** The page that was added last is the end of the list. */
+	isEnd = false;
+
 	private count = 0;
 
 	private lastPage: PageRecord[] = [];
-
-	/** The page that was added last has the records of the page before. */
-	private isRepeated = false;
 
 	private readonly ids = new Set<string>();
 
@@ -65,14 +65,6 @@ class Pages {
 		private readonly mode: Pagination['mode'],
 	) {}
 
-	/** Checks whether the page that was added last ends the list. */
-	get isEnd(): boolean {
-		const { more, total } = this.end!;
-		// The first page may have its own number of records as the total.
-		const isTotalReached = this.count > 1 && this.records.length === total;
-		return this.isRepeated || (more === undefined ? isTotalReached : !more);
-	}
-
 	/** @returns the number of records on the page @throws Failure */
 	add(response: ParsedResponse & { body: JsonBody }): number {
 		const { body } = response;
@@ -81,48 +73,41 @@ class Pages {
 		this.place = { ...this.place, path };
 		const page = records.map((record) => ({ id: idOf(record, this.place.name), record }));
 		this.count++;
-		this.isRepeated = this.isLastPageAgain(page);
-		// Some services send the last page again for each number past the end. If the second page is equal to the first, the service
-		// more likely does not know the parameter, unless the first was the whole list. By offset, the list may go on: the service may
-		// count hidden records.
-		const mayBeLast = this.count > 2 || this.records.length === this.end?.total;
-		const mayRepeat = this.mode === 'pageNumber' && mayBeLast;
-		if (this.isRepeated && !mayRepeat) {
-			throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
-		}
-		this.refuseSameId(page);
-		this.addRecords(page);
-		this.lastPage = page;
-		if (this.count === 1 || (records.length > 0 && !this.isRepeated)) this.bodies.push(body);
+		const isRepeated = this.isPageBefore(page);
+		if (isRepeated) this.refuseRepeatedPage();
+		else this.addRecords(page);
+		if (this.count === 1 || (records.length > 0 && !isRepeated)) this.bodies.push(body);
 		const read = { records: this.records.length, pages: this.count };
 		this.end = listEndOf(response, read, this.end);
+		const { more, total } = this.end;
+		// The first page may have its own number of records as the total.
+		const isTotalReached = this.count > 1 && this.records.length === total;
+		this.isEnd = isRepeated || (more === undefined ? isTotalReached : !more);
 		return records.length;
 	}
 
 	/** Checks whether all of these records have IDs, and these are the IDs of the page before. */
-	private isLastPageAgain(page: PageRecord[]): boolean {
-		const idsOf = (records: PageRecord[]) =>
-			records
-				.map(({ id }) => id)
-				.sort()
-				.join();
+	private isPageBefore(page: PageRecord[]): boolean {
 		const haveIds = page.length > 0 && page.every(({ id }) => id !== undefined);
-		return haveIds && idsOf(page) === idsOf(this.lastPage);
+		return haveIds && sortedIds(page) === sortedIds(this.lastPage);
 	}
 
-	/** @throws Failure if different records of a page have the same ID */
-	private refuseSameId(page: PageRecord[]): void {
-		const onPage = new Map<string, unknown>();
-		for (const { id, record } of page) {
-			if (id === undefined) continue;
-			const isOther = onPage.has(id) && JSON.stringify(onPage.get(id)) !== JSON.stringify(record);
-			if (isOther) throw new Failure('list.sameId');
-			onPage.set(id, record);
-		}
+	/**
+	 * Some services send the last page again for each number past the end. Any other page that comes again is an error:
+	 *
+	 * - The second page, unless the first had the whole list: the service more likely does not know the parameter.
+	 * - In other modes than by page number. By offset, the list may go on: the service may count hidden records.
+	 * @throws Failure
+	 */
+	private refuseRepeatedPage(): void {
+		const isAfterLast = this.count > 2 || this.records.length === this.end?.total;
+		if (isAfterLast && this.mode === 'pageNumber') return;
+		throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
 	}
 
-	/** Adds the records of a page. @throws Failure if a record without an ID was on an earlier page */
+	/** @throws Failure if two records can't be told apart */
 	private addRecords(page: PageRecord[]): void {
+		refuseSameId(page);
 		const texts = page
 			.filter(({ id }) => id === undefined)
 			.map(({ record }) => JSON.stringify(record));
@@ -135,5 +120,24 @@ class Pages {
 			if (id === undefined || !this.ids.has(id)) this.records.push(record);
 			if (id !== undefined) this.ids.add(id);
 		}
+		this.lastPage = page;
+	}
+}
+
+function sortedIds(page: PageRecord[]): string {
+	return page
+		.map(({ id }) => id)
+		.sort()
+		.join();
+}
+
+/** @throws Failure if different records of a page have the same ID */
+function refuseSameId(page: PageRecord[]): void {
+	const onPage = new Map<string, unknown>();
+	for (const { id, record } of page) {
+		if (id === undefined) continue;
+		const isOther = onPage.has(id) && JSON.stringify(onPage.get(id)) !== JSON.stringify(record);
+		if (isOther) throw new Failure('list.sameId');
+		onPage.set(id, record);
 	}
 }

@@ -14,10 +14,6 @@ import { parametersOf, prepareRead } from './prepare';
 import { failOthers, type Pace, paceOf, type Run, runItem } from './run';
 import { writeAll, writeInTurn } from './write';
 
-/*
- * n8n's two ways in: all items of a run at once, or one item at a time.
- */
-
 /**
  * Runs the operation for all items, instead of n8n's own loop over declarative nodes. That loop starts all items at once,
  * and evaluates each parameter twice (n8n-core/src/execution-engine/routing-node.ts).

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { isTool, ParameterReader } from '../../shared/parameters';
 import { parseProxy } from '../http/proxy';
 import type { HttpRequest } from '../http/send';
-import { Users } from '../lookup/users';
+import { type UserByEmail, Users } from '../lookup/users';
 import type { Operation, ReadOperation, WriteInput, WriteOperation } from '../operations/operation';
 import { listPathOf } from '../responses/list';
 import type { RecordOutput } from '../responses/record';
@@ -70,25 +70,24 @@ async function prepareAddress(
 	parameters: ParameterReader,
 	retries: number,
 ): Promise<Omit<HttpRequest, 'method' | 'body' | 'write'>> {
-	const { path, pathField } = operation;
+	const { pathField } = operation;
 	const target = pathField && readTarget(parameters, pathField);
 	const query = parameters.query();
 	const settings = toHttpSettings(run.readParameter('requestOptions', index, {}) as RequestOptions);
 	const credential = await run.credentials.read(index);
 	const connection = { credential, retries, settings };
-	if (target === undefined) return { ...connection, path, query };
-	let value = target;
-	// A user's email is looked up only after everything else is found valid.
-	if (typeof value !== 'string') {
-		run.users ??= new Users(run.context);
-		value = await run.users.findId(value, connection);
-	}
+	// Last, because it may send a request.
+	const segment = await segmentOf(run, target, connection);
 	// A function, because a text would be a pattern: `$&` stands for the match there.
-	return { ...connection, path: path.replace(/:\w+/, () => value), query };
+	const path = operation.path.replace(/:\w+/, () => segment);
+	return { ...connection, path, query };
 }
 
-/** Returns the value for the `:name` in the path, percent-encoded; or a user to look up. */
-function readTarget(parameters: ParameterReader, { name, type }: INodeProperties) {
+/** Reads what the path leads to: a value for its `:name`, percent-encoded, or a user to look up. */
+function readTarget(
+	parameters: ParameterReader,
+	{ name, type }: INodeProperties,
+): string | UserByEmail {
 	if (type !== 'resourceLocator') return parameters.path(name);
 	const id = parameters.idOrEmail(name);
 	if (typeof id === 'string') return id;
@@ -97,6 +96,17 @@ function readTarget(parameters: ParameterReader, { name, type }: INodeProperties
 		path: listPathOf(parameters, 'options.usersPath'),
 		pagination: paginationOf(parameters, 'options.usersPagination'),
 	};
+}
+
+/** Returns the value for the `:name` in a path; '' for a path without one. */
+async function segmentOf(
+	run: Run,
+	target: string | UserByEmail | undefined,
+	connection: Pick<HttpRequest, 'credential' | 'retries' | 'settings'>,
+): Promise<string> {
+	if (typeof target !== 'object') return target ?? '';
+	run.users ??= new Users(run.context);
+	return await run.users.findId(target, connection);
 }
 
 /** Milliseconds. Node.js ends a longer timer at once. */

@@ -77,7 +77,10 @@ function failedItem(error: unknown, item: number): INodeExecutionData {
 	return { json: { error: toErrorData(error) }, pairedItem: { item } };
 }
 
-/** n8n's own Request Options (n8n-core/src/nodes-loader/constants.ts). Times are in milliseconds. */
+/**
+ * The field Request Options, which n8n adds to each declarative node (n8n-core/src/nodes-loader/constants.ts). Times are in
+ * milliseconds.
+ */
 export interface RequestOptions {
 	batching?: { batch?: { batchSize?: number; batchInterval?: number } };
 	allowUnauthorizedCerts?: boolean;

@@ -34,6 +34,7 @@ export const getToken: WriteOperation = {
 	},
 	confirmationProblem: ({ token, data }) => {
 		const found = token ?? (isObject(data) ? data.token : data);
-		return typeof found === 'string' && found.trim() !== '' ? undefined : 'it has no token';
+		const isText = typeof found === 'string' && found.trim() !== '';
+		return isText ? undefined : 'it has no token';
 	},
 };
