@@ -1,5 +1,6 @@
 import { mimeTypeOf } from '../../nodes/ResumeManagement/responses/fileNames.ts';
-import { isFile, locateFile } from '../../nodes/ResumeManagement/responses/locateFile.ts';
+import { isFile } from '../../nodes/ResumeManagement/responses/fileTypes.ts';
+import { locateFile } from '../../nodes/ResumeManagement/responses/locateFile.ts';
 import type { Failure } from '../../nodes/shared/failure.ts';
 
 /** Signs that a response is a file and not text, and the place of a file in a JSON body. */

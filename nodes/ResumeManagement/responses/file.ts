@@ -31,7 +31,8 @@ import {
 } from '../http/send';
 import { dispositionOf, mimeTypeOf, safeFileName } from './fileNames';
 import { readStart, toStream } from './fileStream';
-import { FILE_START, fromBase64, isFile, locateFile, packingOf, PDF } from './locateFile';
+import { FILE_START, isFile, isPdf, packingOf, PDF } from './fileTypes';
+import { fromBase64, locateFile } from './locateFile';
 
 /** n8n's context of a run: pick lists store no files. */
 type RunContext = IExecuteFunctions | IExecutePaginationFunctions;
@@ -187,7 +188,7 @@ async function open(
 	const text = typeof parsed.body === 'string' ? parsed.body.trim() : undefined;
 	if (type === PDF) {
 		const pdf = fromBase64(text ?? '');
-		return pdf && isFile(pdf, PDF) ? { content: pdf } : { parsed };
+		return pdf && isPdf(pdf) ? { content: pdf } : { parsed };
 	}
 	const isNeverFile = text === '' || reportsError(parsed.body);
 	return isTextAccepted && !isNeverFile ? { content: body.bytes } : { parsed };
@@ -197,7 +198,7 @@ async function open(
 function packingLeftOn(start: Buffer, type: string, headers: IDataObject): string {
 	const encoding = String(headers['content-encoding'] ?? '');
 	// Some stores label a PDF with an encoding that it does not have, such as base64.
-	const isLabelled = !NO_ENCODING.includes(encoding.toLowerCase()) && !isFile(start, PDF);
+	const isLabelled = !NO_ENCODING.includes(encoding.toLowerCase()) && !isPdf(start);
 	if (isLabelled) return encoding;
 	const isArchive = /gzip|zstd|tar\b/.test(type);
 	return isArchive ? '' : packingOf(start);

@@ -3,46 +3,10 @@ import { isObject, valueAt } from '../../shared/json';
 import { shownNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 import type { JsonBody } from '../http/judge';
-import { isGzip } from '../http/request';
+import { beginsAsText } from './fileTypes';
 import { FILES } from './names';
 
-export const PDF = 'application/pdf';
-
-/** A PDF file has this in its first 1,024 bytes (Adobe's implementation notes to the PDF reference 1.7, H.3). */
-const PDF_SIGNATURE = '%PDF-';
-
-/** Starts of an error that may mention the signature. A server's warning before a PDF begins with other markup. */
-const JSON_OR_PAGE = /^([{[]|<!doctype\s+html|<html)/i;
-
-/** Bytes at the start of a response that show whether it is a file. */
-export const FILE_START = 1_024;
-
-/**
- * Tells a file from what may come instead of it, by its first {@link FILE_START} bytes and its declared type. A PDF is what
- * begins as one. Anything else is a file unless it is blank, begins as markup or JSON, or is declared as a text.
- */
-export function isFile(bytes: Buffer, mimeType: string): boolean {
-	const start = bytes.subarray(0, FILE_START);
-	// With `stream`, half a character at the end is left out, such as half a byte order mark.
-	const text = new TextDecoder().decode(start, { stream: true }).trimStart();
-	if (mimeType === PDF) {
-		// A packed PDF may have the signature in it, too.
-		return start.includes(PDF_SIGNATURE) && !JSON_OR_PAGE.test(text) && packingOf(start) === '';
-	}
-	if (text === '' || /^[<{[]/.test(text)) return false;
-	return !/^text\/|[/+](html|json|xml)$/.test(mimeType);
-}
-
-/** First bytes of zstd (RFC 8878, §3.1.1). */
-const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-
-/** Returns how bytes are packed, by their first ones; '' if they are not. */
-export function packingOf(bytes: Buffer): string {
-	if (isGzip(bytes)) return 'gzip';
-	return bytes.subarray(0, 4).equals(ZSTD) ? 'zstd' : '';
-}
-
-/** Place of a file: behind a link, or in the response itself. */
+/** A file in a JSON response: behind a link, or in the response itself. */
 type Located = { link: string } | { bytes: Buffer };
 
 /**
@@ -56,17 +20,9 @@ export function locateFile(body: JsonBody, filePath: string): Located {
 
 function fileAt(body: JsonBody, filePath: string): Located {
 	const value = valueAt(body, filePath);
-	const content = typeof value === 'string' ? read(value) : UNKNOWN;
-	switch (content.kind) {
-		case 'link':
-		case 'base64':
-			return content;
-		case 'text':
-			if (content.text.includes(HIDDEN)) throw new Failure('file.holdsSecret');
-			return { bytes: Buffer.from(content.text) };
-		case 'unknown':
-			throw noFile('file.notAtPath', body, filePath);
-	}
+	const file = typeof value === 'string' ? (fileIn(value) ?? fileOfWords(value)) : undefined;
+	if (!file) throw noFile('file.notAtPath', body, filePath);
+	return file;
 }
 
 function findFile(body: JsonBody): Located {
@@ -74,34 +30,30 @@ function findFile(body: JsonBody): Located {
 	const values = places.flatMap((place) => valuesNamed(place, FILES));
 	const texts = values.filter((value) => typeof value === 'string').map((text) => text.trim());
 	const [file, ...others] = [...new Set(texts)]
-		.map(read)
-		.filter((content) => content.kind === 'link' || content.kind === 'base64')
+		.map(fileIn)
+		.filter((found) => found !== undefined)
 		// Base64 of JSON or markup is no file here.
-		.filter((content) => content.kind === 'link' || isFile(content.bytes, ''));
+		.filter((found) => 'link' in found || !beginsAsText(found.bytes));
 	if (!file) throw noFile('file.none', body);
 	if (others.length > 0) throw noFile('file.several', body);
 	return file;
 }
 
-/** A string of a JSON response, by what it may be as a file. */
-type Content =
-	| { kind: 'link'; link: string }
-	| { kind: 'base64'; bytes: Buffer }
-	| { kind: 'text'; text: string }
-	| typeof UNKNOWN;
+/** Returns the file that a string leads to, or is in base64; undefined for any other string. */
+function fileIn(value: string): Located | undefined {
+	const text = value.trim();
+	if (/^https?:\/\//i.test(text)) return { link: text };
+	const bytes = fromBase64(text);
+	return bytes && { bytes };
+}
 
-/** No file, but an ID, another kind of link, or a damaged file. */
-const UNKNOWN = { kind: 'unknown' } as const;
-
-function read(value: string): Content {
-	const trimmed = value.trim();
-	if (/^https?:\/\//i.test(trimmed)) return { kind: 'link', link: trimmed };
-	const bytes = fromBase64(trimmed);
-	if (bytes) return { kind: 'base64', bytes };
-	const hasWords = /\s/.test(trimmed);
-	// Binary data that was sent as text has this character.
-	const isDamaged = trimmed.includes('\ufffd');
-	return hasWords && !isDamaged ? { kind: 'text', text: value } : UNKNOWN;
+/** Returns a text of several words as a file; undefined for an ID, another kind of link, or binary data that was sent as text. */
+function fileOfWords(text: string): Located | undefined {
+	const hasWords = /\s/.test(text.trim());
+	const isDamaged = text.includes('\ufffd');
+	if (!hasWords || isDamaged) return undefined;
+	if (text.includes(HIDDEN)) throw new Failure('file.holdsSecret');
+	return { bytes: Buffer.from(text) };
 }
 
 /** Characters. A shorter text may be an ID, a hash or a token. */

@@ -1,0 +1,43 @@
+import { isGzip } from '../http/request';
+
+export const PDF = 'application/pdf';
+
+/** Bytes at the start of a response that show whether it is a file. */
+export const FILE_START = 1_024;
+
+/** Starts of an error that may mention the signature of PDF. A server's warning before a PDF begins with other markup. */
+const JSON_OR_PAGE = /^([{[]|<!doctype\s+html|<html)/i;
+
+/** Tells a file from what may come instead of it, by its first {@link FILE_START} bytes and its declared type. */
+export function isFile(bytes: Buffer, mimeType: string): boolean {
+	if (mimeType === PDF) return isPdf(bytes);
+	return !beginsAsText(bytes) && !/^text\/|[/+](html|json|xml)$/.test(mimeType);
+}
+
+/** Checks for `%PDF-` in the first 1,024 bytes (Adobe's implementation notes to the PDF reference 1.7, H.3). */
+export function isPdf(bytes: Buffer): boolean {
+	const hasSignature = bytes.subarray(0, FILE_START).includes('%PDF-');
+	// A packed PDF may have the signature in it, too.
+	return hasSignature && !JSON_OR_PAGE.test(startOf(bytes)) && packingOf(bytes) === '';
+}
+
+/** Checks for a text that is blank, or begins as JSON or markup. */
+export function beginsAsText(bytes: Buffer): boolean {
+	return /^($|[<{[])/.test(startOf(bytes));
+}
+
+/** Returns the first characters that are not blank. */
+function startOf(bytes: Buffer): string {
+	// With `stream`, half a character at the end is left out, such as half a byte order mark.
+	const text = new TextDecoder().decode(bytes.subarray(0, FILE_START), { stream: true });
+	return text.trimStart();
+}
+
+/** First bytes of zstd (RFC 8878, §3.1.1). */
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+/** Returns how bytes are packed, by their first ones; '' if they are not. */
+export function packingOf(bytes: Buffer): string {
+	if (isGzip(bytes)) return 'gzip';
+	return bytes.subarray(0, 4).equals(ZSTD) ? 'zstd' : '';
+}
