@@ -151,32 +151,22 @@ export function toPlain(value: unknown): unknown {
 		if (typeof text === 'string') return text;
 		throw new TypeError('An invalid date, or an object of a class');
 	}
-	switch (typeOf(value)) {
-		case 'Null':
-		case 'Boolean':
-		case 'String':
-			return value;
-		case 'Number':
-			if (isExact(value)) return value;
-			if (Number.isFinite(value)) throw new DigitsLost();
-			throw new TypeError('NaN or Infinity');
-		case 'Array':
-			return (value as unknown[]).map(toPlain);
-		case 'Object': {
-			const entries = Object.entries(value as object).filter(([, inner]) => inner !== undefined);
-			return Object.fromEntries(entries.map(([name, inner]) => [name, toPlain(inner)]));
-		}
-		default:
-			throw new TypeError('Nothing of JSON');
+	if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+	if (typeof value === 'number') {
+		if (isExact(value)) return value;
+		if (Number.isFinite(value)) throw new DigitsLost();
+		throw new TypeError('NaN or Infinity');
 	}
+	if (Array.isArray(value)) return value.map(toPlain);
+	// Neither a Map nor an object of another class. `instanceof` would not know those of n8n's expressions, which run in their own context.
+	if (Object.prototype.toString.call(value) !== '[object Object]') {
+		throw new TypeError('A value that JSON does not have');
+	}
+	const entries = Object.entries(value as object).filter(([, inner]) => inner !== undefined);
+	return Object.fromEntries(entries.map(([name, inner]) => [name, toPlain(inner)]));
 }
 
 /** Checks whether an object writes itself as JSON, as dates do. */
 export function writesItself(value: unknown): value is { toJSON(): unknown } {
 	return isObject(value) && typeof value.toJSON === 'function';
-}
-
-/** Returns a value's type, such as `Array` or `Map`. `instanceof` would not know values of n8n's expressions, which run in their own context. */
-function typeOf(value: unknown): string {
-	return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }

@@ -2,7 +2,14 @@ import type { IDataObject, INode } from 'n8n-workflow';
 
 import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { DigitsLost, exactString, isObject, toPlain, validStart, writesItself } from './json';
-import { findInvisible, partBesideEmail, SHOWN, toPath, toSegment, trimInvisible } from './text';
+import {
+	findInvisible,
+	partBesideEmail,
+	MAX_SHOWN,
+	toPath,
+	toSegment,
+	trimInvisible,
+} from './text';
 
 export type ParameterOptions = { rawExpressions?: boolean };
 
@@ -423,7 +430,7 @@ class ParameterValue {
 	}
 
 	private rejectValue(text: string): never {
-		return this.reject('parameter.noValue', { value: text.slice(0, SHOWN) });
+		return this.reject('parameter.noValue', { value: text.slice(0, MAX_SHOWN) });
 	}
 
 	private rejectInvisible({ code, before }: { code: string; before: string }): never {
@@ -446,7 +453,7 @@ class ParameterValue {
 			return JSON.parse(text) as unknown;
 		} catch {
 			return this.reject('parameter.brokenJson', {
-				place: placeAfter(validStart(text).slice(-SHOWN)),
+				place: placeAfter(validStart(text).slice(-MAX_SHOWN)),
 			});
 		}
 	}

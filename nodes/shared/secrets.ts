@@ -4,7 +4,7 @@ import { isObject } from './json';
 export const HIDDEN = '[hidden]';
 
 /** Characters of the shortest secret that is searched for. A shorter text would be found in many places. */
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /** What secrets look like in texts: see SECURITY.md. */
 export type SecretSpellings = readonly string[];
@@ -15,7 +15,7 @@ export function spellingsOf(secrets: unknown[]): SecretSpellings {
 		.filter((secret) => typeof secret === 'string')
 		// The prefix of Standard Webhooks is no part of a secret, and may be missing in a text.
 		.map((secret) => secret.trim().replace(/^whsec_/, ''))
-		.filter((secret) => secret.length >= SHORTEST_SECRET)
+		.filter((secret) => secret.length >= MIN_SECRET_LENGTH)
 		.flatMap((secret) => [
 			secret,
 			JSON.stringify(secret).slice(1, -1),

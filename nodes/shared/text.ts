@@ -16,7 +16,7 @@ export function trimInvisible(text: string): string {
 }
 
 /** Characters of a text that an error shows. */
-export const SHOWN = 30;
+export const MAX_SHOWN = 30;
 
 /**
  * Finds the first invisible character: its code point, such as `U+200B`, its position from 1 on, and the text directly before it.
@@ -31,7 +31,7 @@ export function findInvisible(
 	const index = characters.findIndex((one) => one !== ' ' && pattern.test(one));
 	if (index === -1) return undefined;
 	const code = characters[index]!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
-	const before = characters.slice(Math.max(0, index - SHOWN), index).join('');
+	const before = characters.slice(Math.max(0, index - MAX_SHOWN), index).join('');
 	return { code: `U+${code}`, position: index + 1, before };
 }
 

@@ -1,4 +1,4 @@
-import { refuseUnguarded } from '../../nodes/ResumeManagement/once/journal.ts';
+import { requireLastingJournal } from '../../nodes/ResumeManagement/once/journal.ts';
 import { writeIdOf } from '../../nodes/ResumeManagement/once/writeId.ts';
 import { withRow } from '../../nodes/ResumeManagement/once/withRow.ts';
 
@@ -6,7 +6,9 @@ import { withRow } from '../../nodes/ResumeManagement/once/withRow.ts';
 
 test('a run whose execution data is copied sends no write', () => {
 	const context = { getExecuteData: () => ({}) };
-	expect(() => refuseUnguarded(context)).toThrow('does not support writes in this version of n8n');
+	expect(() => requireLastingJournal(context)).toThrow(
+		'does not support writes in this version of n8n',
+	);
 });
 
 const CALL = { json: { email: 'a@example.com' } };

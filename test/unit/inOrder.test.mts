@@ -1,4 +1,4 @@
-import { runSideBySide } from '../../nodes/ResumeManagement/run/entry.ts';
+import { runInParallel } from '../../nodes/ResumeManagement/run/entry.ts';
 import { Pace } from '../../nodes/ResumeManagement/run/run.ts';
 import { shared } from '../support/environment.mts';
 
@@ -11,7 +11,7 @@ test.each([
 	let [clock, turns] = [0, 0];
 	jest.spyOn(Date, 'now').mockImplementation(() => clock);
 	const before: number[] = [];
-	await runSideBySide(indexes(4), 4, new Pace(), async () => {
+	await runInParallel(indexes(4), 4, new Pace(), async () => {
 		before.push(turns);
 		setImmediate(() => turns++);
 		clock += work;
@@ -23,7 +23,7 @@ test.each([
 test('nothing is started after a failure, and the first in item order is thrown', async () => {
 	const ends = [0, 1].map(() => Promise.withResolvers<void>());
 	const started: number[] = [];
-	const run = runSideBySide(indexes(10), 3, new Pace(), async (index) => {
+	const run = runInParallel(indexes(10), 3, new Pace(), async (index) => {
 		started.push(index);
 		if (index < 2) return await ends[index]!.promise;
 		ends[1]!.reject(new Error('task 1'));
@@ -38,7 +38,7 @@ test('nothing is started once the signal is aborted, and a run that was done sta
 		const controller = new AbortController();
 		const started: number[] = [];
 		const pace = new Pace(undefined, controller.signal);
-		const run = runSideBySide(indexes(count), 1, pace, async (index) => {
+		const run = runInParallel(indexes(count), 1, pace, async (index) => {
 			started.push(index);
 			if (index === 2) controller.abort();
 		});
@@ -56,7 +56,7 @@ test('at most a batch is started each interval', async () => {
 		pauses.push(delay);
 		return setTimeout(run);
 	}) as typeof setTimeout);
-	await runSideBySide(indexes(6), 32, new Pace({ size: 2, interval: 60 }), async () => {});
+	await runInParallel(indexes(6), 32, new Pace({ size: 2, interval: 60 }), async () => {});
 	jest.restoreAllMocks();
 	expect(pauses).toEqual([60, 60, 120, 120]);
 });

@@ -30,8 +30,8 @@ const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; isHeld?: t
 export const TRANSIENT = [429, 500, 502, 503, 504];
 
 /** Characters of the service's code and text that an error shows. */
-const LONGEST_CODE = 200;
-const LONGEST_TEXT = 1_000;
+const MAX_CODE_LENGTH = 200;
+const MAX_TEXT_LENGTH = 1_000;
 
 /** Characters of a response that an error shows. */
 const EXCERPT = 200;
@@ -69,7 +69,8 @@ function isBlank(value: unknown): boolean {
 export function whyUnconfirmed(body: JsonBody): string | undefined {
 	if (!isObject(body) || body.status === undefined) return 'it has no status';
 	const { status, data } = body;
-	if (status !== 'success') return `its status is ${JSON.stringify(status).slice(0, LONGEST_CODE)}`;
+	if (status !== 'success')
+		return `its status is ${JSON.stringify(status).slice(0, MAX_CODE_LENGTH)}`;
 	const errorInData = errorIn(data);
 	if (errorInData !== undefined) return `its data reports an error: ${errorInData}`;
 	const errorBeside = errorIn(body);
@@ -84,7 +85,7 @@ function errorIn(value: unknown): string | undefined {
 	if (!isObject(value)) return undefined;
 	const error = ERRORS.map((name) => value[name]).find((one) => !isBlank(one));
 	const shown = error ?? (reportsError(value) ? value.status : undefined);
-	return shown === undefined ? undefined : JSON.stringify(shown).slice(0, LONGEST_CODE);
+	return shown === undefined ? undefined : JSON.stringify(shown).slice(0, MAX_CODE_LENGTH);
 }
 
 /** HTTP statuses of a gateway, or its client (499), that waited too long. The service may still work. */
@@ -108,7 +109,7 @@ function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
 
 /** Returns the envelope's status in lower case; '' if there is none. */
 function statusOf(body: unknown): string {
-	return isObject(body) ? toText(body.status, LONGEST_CODE).toLowerCase() : '';
+	return isObject(body) ? toText(body.status, MAX_CODE_LENGTH).toLowerCase() : '';
 }
 
 function factsOf(response: ParsedResponse) {
@@ -133,14 +134,21 @@ export function retryAfterOf(headers: IDataObject): number | undefined {
 	return milliseconds > 0 && Number.isFinite(milliseconds) ? milliseconds : undefined;
 }
 
+/**
+ * Returns the failure that a body reports, in the service's words:
+ *
+ * - `{ errorCode: 'plan-upgrade-2', errorMessage: 'no such plan' }` gives "no such plan (plan-upgrade-2)".
+ * - `{ errorCode: 'plan-upgrade-2' }` gives its meaning in the specification: "wrong plan ID (plan-upgrade-2)".
+ * - `{ errorCode: 'failed with error code: connect-01' }` gives this sentence. Its code is `connect-01`.
+ */
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
-	const given = toText(body.errorCode, LONGEST_TEXT);
-	const message = toSentence(body.errorMessage);
-	const code = given ? codeIn(given) : (knownCodeIn(message) ?? '');
+	const errorCode = toText(body.errorCode, MAX_TEXT_LENGTH);
+	const errorMessage = toSentence(body.errorMessage);
+	const code = errorCode ? codeIn(errorCode) : (knownCodeIn(errorMessage) ?? '');
 	const known = KNOWN_CODES.get(code.toLowerCase());
-	// Without a message, a bare code has only its meaning. Otherwise, the code stands in a sentence.
-	const isBare = given === code;
-	const text = message || (isBare && known?.meaning) || given;
+	const isSentence = errorCode !== code;
+	const meaning = isSentence ? '' : known?.meaning;
+	const text = errorMessage || meaning || errorCode;
 	const values = { reported: withCode(text, code) || 'an error without a reason' };
 	// The reason may stand under a name that the specification does not have.
 	const details = text ? '' : `The response has the properties: ${shownNames(body)}.`;
@@ -157,7 +165,7 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 /** Returns a known code within the text; else the code in the sentence of the connect operation (§2, rule 5); else the text. */
 function codeIn(given: string): string {
 	const inSentence = /error code:\s*([^\s,]+)/i.exec(given)?.[1];
-	return (knownCodeIn(given) ?? inSentence ?? given).slice(0, LONGEST_CODE);
+	return (knownCodeIn(given) ?? inSentence ?? given).slice(0, MAX_CODE_LENGTH);
 }
 
 function knownCodeIn(text: string): string | undefined {
@@ -225,7 +233,7 @@ function looksLikeHtml(body: unknown): boolean {
 /** Returns a message as a text. Some services send a list of sentences, or one for each language. */
 function toSentence(message: unknown): string {
 	const isText = typeof message !== 'object' || message === null;
-	return toText(isText ? message : JSON.stringify(message), LONGEST_TEXT);
+	return toText(isText ? message : JSON.stringify(message), MAX_TEXT_LENGTH);
 }
 
 function toText(value: unknown, longest: number): string {

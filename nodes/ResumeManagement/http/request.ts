@@ -13,10 +13,10 @@ import {
 } from './send';
 
 /** Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it is parsed. */
-const LONGEST_BODY = 16 * 1024 * 1024;
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Bytes, unpacked, that the node reads of an HTTP error's body: a run may hold one for each open request. */
-const LONGEST_ERROR = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Sends a request, with retries, and returns its response if that is a success. @throws Failure */
 export async function requestJson(
@@ -33,7 +33,7 @@ export async function requestJson(
 const FIRST_PAUSE = 500;
 
 /** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
-const LONGEST_PAUSE = 60_000;
+const MAX_PAUSE = 60_000;
 
 /**
  * Repeats an attempt until it succeeds or must not be repeated.
@@ -54,7 +54,7 @@ export async function withRetries<T>(
 			error = reason;
 		}
 		if (retry === retries || !mayRepeat(error, write)) throw error;
-		const longest = Math.min(FIRST_PAUSE * 2 ** retry, LONGEST_PAUSE);
+		const longest = Math.min(FIRST_PAUSE * 2 ** retry, MAX_PAUSE);
 		await pause(Math.max(error.facts.retryAfter ?? 0, Math.random() * longest), cancelled);
 		if (cancelled?.aborted) throw error;
 	}
@@ -63,7 +63,7 @@ export async function withRetries<T>(
 /** Checks whether the same request may succeed later and, for a write, provably did nothing. */
 function mayRepeat(error: unknown, write = false): error is Failure {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
-	if ((error.facts.retryAfter ?? 0) > LONGEST_PAUSE) return false;
+	if ((error.facts.retryAfter ?? 0) > MAX_PAUSE) return false;
 	return !write || error.outcome === 'refused';
 }
 
@@ -81,7 +81,7 @@ export async function readBody(
 ): Promise<{ bytes: Buffer; isTruncated: boolean }> {
 	const { statusCode, headers, body, host, limit } = response;
 	const isError = statusCode !== 200;
-	const longest = isError ? LONGEST_ERROR : LONGEST_BODY;
+	const longest = isError ? MAX_ERROR_BYTES : MAX_BODY_BYTES;
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	let isTruncated = false;
@@ -102,7 +102,7 @@ export async function readBody(
 		limit.clear();
 	}
 	if (isTruncated && !isError) {
-		const megabytes = LONGEST_BODY / 1024 / 1024;
+		const megabytes = MAX_BODY_BYTES / 1024 / 1024;
 		throw new Failure('response.tooLong', { megabytes }, { httpStatus: statusCode });
 	}
 	return { bytes: Buffer.concat(chunks).subarray(0, longest), isTruncated };
@@ -148,7 +148,7 @@ async function unpack(bytes: Buffer): Promise<Buffer> {
 		for await (const chunk of unpacked) {
 			chunks.push(chunk);
 			length += chunk.length;
-			if (length > LONGEST_BODY) return bytes;
+			if (length > MAX_BODY_BYTES) return bytes;
 		}
 	} catch {
 		return bytes;

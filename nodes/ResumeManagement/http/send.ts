@@ -21,11 +21,8 @@ const TIMEOUTS = { read: 30_000, write: 120_000 };
 /** n8n's context of a run or a pick list, which sends the requests. */
 export type HttpContext = IExecuteFunctions | IExecutePaginationFunctions | ILoadOptionsFunctions;
 
-/** Node's `Readable`, by way of n8n's types: nodes may not import `stream`. */
-export type Readable = Exclude<
-	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
-	Buffer
->;
+/** A type only: n8n's linter forbids nodes to import `stream`. */
+export type Readable = import('node:stream').Readable;
 
 /** A request to the service. */
 export interface HttpRequest {
@@ -92,7 +89,7 @@ export async function send(context: HttpContext, request: HttpRequest): Promise<
 		options,
 		{ credentialsDecrypted: credential.decrypted },
 	);
-	return await begin(response, { url, host: SERVICE, secrets: credential.secrets, limit });
+	return await awaitResponse(response, { url, host: SERVICE, secrets: credential.secrets, limit });
 }
 
 /**
@@ -120,7 +117,12 @@ export async function requestLink(
 		disableFollowRedirect: true,
 		abortSignal: limit.signal,
 	});
-	return await begin(response, { url, host: FILE_HOST, secrets: credential.secrets, limit });
+	return await awaitResponse(response, {
+		url,
+		host: FILE_HOST,
+		secrets: credential.secrets,
+		limit,
+	});
 }
 
 /** Settings of each request. */
@@ -138,7 +140,7 @@ const STREAMED = {
 const NOT_COMPRESSED = { 'Accept-Encoding': 'identity' };
 
 /** Waits until the response begins. */
-async function begin(
+async function awaitResponse(
 	response: Promise<unknown>,
 	known: Pick<HttpResponse, 'url' | 'host' | 'secrets' | 'limit'>,
 ): Promise<HttpResponse> {

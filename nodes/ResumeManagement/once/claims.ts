@@ -5,19 +5,19 @@ import { pause } from '../http/pause';
 import { type ClaimContext, withRow } from './withRow';
 
 /** Milliseconds. All items of a run together wait no longer for other executions, or for n8n's database. */
-const LONGEST_WAIT = 10_000;
+const MAX_WAIT = 10_000;
 
 /** Milliseconds between two looks at a claim. */
 const INTERVAL = 250;
 
 /** Insertions of a claim. A database that is full or read-only refuses each, and so does n8n for a workflow that is not saved. */
-const MOST_INSERTIONS = 3;
+const MAX_INSERTIONS = 3;
 
 /** Values of a claim's row: its name, and the ID of its owner. Each other execution that asks for the row adds its own ID. */
 const ROW_AND_OWNER = 2;
 
 /** Attempts to store what became of a request. The pauses between them double. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** n8n's mode that stores a list of values in one row of `processed_data`. Its other modes store only the latest value. */
 const MODE = { mode: 'entries' } as const;
@@ -72,20 +72,21 @@ export class Claims {
 	}
 
 	/**
-	 * Inserts the row of a claim.
+	 * Inserts the row of a claim. If n8n's database does not confirm that, the number of values in the row tells what happened:
+	 *
+	 * - None: nothing was inserted. It is tried again.
+	 * - Its name and its owner's ID. Whose ID that is, the database tells once only: the question adds the ID of who asks.
+	 * - More: others have asked, too, and nobody can tell who was first.
 	 * @returns the execution that has inserted it
 	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then
 	 */
 	private async take(claimRow: string): Promise<Owner> {
 		const id = randomUUID();
-		for (let attempt = 0; attempt < MOST_INSERTIONS; attempt++) {
+		for (let attempt = 0; attempt < MAX_INSERTIONS; attempt++) {
 			const inserted = await this.insert(claimRow, id).catch(() => undefined);
 			if (inserted) return inserted;
-			// The row may be there all the same: of another execution, or of this one, if only the database's answer was lost.
 			const values = await this.countOnceReachable(claimRow);
-			const isAskedByOthers = values > ROW_AND_OWNER;
-			if (isAskedByOthers) return 'unclear';
-			// Asked once only, because the question adds this ID to the row of another execution.
+			if (values > ROW_AND_OWNER) return 'unclear';
 			if (values > 0) return await this.insert(claimRow, id).catch(() => 'unclear' as const);
 			await pause(INTERVAL, this.cancelled);
 		}
@@ -114,13 +115,13 @@ export class Claims {
 
 	/** Waits a moment for another execution, or for n8n's database. @returns false once the run has waited for too long */
 	private async mayWait(): Promise<boolean> {
-		this.waitsUntil ??= Date.now() + LONGEST_WAIT;
+		this.waitsUntil ??= Date.now() + MAX_WAIT;
 		if (Date.now() >= this.waitsUntil || this.cancelled?.aborted) return false;
 		await pause(INTERVAL, this.cancelled);
 		return true;
 	}
 
-	/** Stores what became of the request of a claim. */
+	/** Stores what became of the request of a claim. After `held` and `unknown`, the key stays claimed. */
 	async settle({ claimRow, successRow }: Claim, outcome: Outcome): Promise<void> {
 		if (outcome === 'applied') {
 			await this.store(async () => await this.insert(successRow), NOT_STORED);
@@ -136,7 +137,7 @@ export class Claims {
 
 	/** @param hint is shown if no attempt succeeds */
 	private async store(change: () => Promise<unknown>, hint: string): Promise<void> {
-		for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+		for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
 			try {
 				await change();
 				return;

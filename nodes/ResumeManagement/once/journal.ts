@@ -14,7 +14,7 @@ export type Entry =
 	| { outcome: Outcome; failure: Error };
 
 /** The writes of one run of a node, its attempts by Retry On Fail included. */
-export class Journal {
+class Journal {
 	private readonly entries = new Map<WriteId, Entry>();
 
 	/** Indexes of the first items that make a purchase, by its ID. */
@@ -77,7 +77,7 @@ export function journalOf(context: RunContext): Journal {
 }
 
 /** @throws Failure if n8n hands out copies of the execution data: a retry would not find its journal, and could send twice */
-export function refuseUnguarded(context: RunContext): void {
+export function requireLastingJournal(context: RunContext): void {
 	const data = context.getExecuteData();
 	const dataAgain = context.getExecuteData();
 	if (data !== dataAgain) throw new Failure('write.unguarded');

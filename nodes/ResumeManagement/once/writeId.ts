@@ -13,7 +13,7 @@ export type WriteId = object | number;
  */
 export function writeIdOf(context: IExecutePaginationFunctions): WriteId {
 	const isCall = isTool(context.getNode());
-	refuseOtherCalls(context, isCall);
+	requireLastingArguments(context, isCall);
 	return isCall ? argumentsOf(context) : context.getItemIndex();
 }
 
@@ -21,7 +21,7 @@ export function writeIdOf(context: IExecutePaginationFunctions): WriteId {
  * @throws Failure if n8n names tools or passes arguments in another way: then one call could be taken for another. It returns the same
  * object again only for the arguments of a call (n8n-core's execute-single-context.ts).
  */
-function refuseOtherCalls(context: IExecutePaginationFunctions, isCall: boolean): void {
+function requireLastingArguments(context: IExecutePaginationFunctions, isCall: boolean): void {
 	const input = argumentsOf(context);
 	const inputAgain = argumentsOf(context);
 	if ((input === inputAgain) !== isCall) throw new Failure('write.unguarded');

@@ -35,7 +35,7 @@ const listUserId: INodeProperties = {
 	...userId,
 	displayName: 'Resumes of User',
 	name: 'listUserId',
-	required: undefined,
+	required: false,
 	description: 'The user whose resumes the list of Resume offers. Not sent with the request.',
 	hint: 'Only fills the list above',
 	modes: userId.modes!.filter(({ name }) => name !== 'email'),

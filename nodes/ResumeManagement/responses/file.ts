@@ -110,7 +110,7 @@ function redirectOf({ statusCode, headers, secrets }: HttpResponse): string | un
 }
 
 /** Redirects of a link that are followed. */
-const MOST_REDIRECTS = 10;
+const MAX_REDIRECTS = 10;
 
 /**
  * Requests the file from another host.
@@ -128,7 +128,7 @@ async function requestLinkedFile(
 		const redirect = redirectOf(response);
 		if (redirect === undefined) break;
 		discard(response);
-		if (redirects > MOST_REDIRECTS) throw new Failure('file.badLink');
+		if (redirects > MAX_REDIRECTS) throw new Failure('file.badLink');
 		response = await requestLink(context, request, toAddress(redirect, response.url));
 	}
 	const { statusCode: status, headers, host } = response;

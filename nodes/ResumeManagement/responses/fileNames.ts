@@ -4,10 +4,10 @@ import { decodeHeader, decodeText } from '../../shared/json';
 import { decodePercent } from '../../shared/text';
 
 /** Bytes that common file systems allow: NTFS counts characters, ext4 and APFS count bytes. */
-const LONGEST_NAME = 255;
+const MAX_NAME_BYTES = 255;
 
 /** Characters of a name that are read, at its end: the rest would be cut anyway. A header may have 16,000 of them. */
-const LONGEST_READ = 1_000;
+const MAX_READ_LENGTH = 1_000;
 
 const REFUSED_BY_WINDOWS = /[<>:"|?*]/g;
 
@@ -22,13 +22,13 @@ const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 
 /** Returns a name that is no path and fits common file systems, with its extension; '' if nothing is left. */
 export function safeFileName(given: string): string {
-	const base = given.split(/[/\\]/).at(-1)!.slice(-LONGEST_READ);
+	const base = given.split(/[/\\]/).at(-1)!.slice(-MAX_READ_LENGTH);
 	const allowed = base.replace(REFUSED_BY_WINDOWS, '').replace(INVISIBLE, '');
 	const name = allowed.normalize('NFC').replace(EDGES, '');
-	if (Buffer.byteLength(name) <= LONGEST_NAME) return name;
+	if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
 	const [extension = ''] = /\.\w{1,10}$/.exec(name) ?? [];
 	const stem = name.slice(0, name.length - extension.length);
-	const longestStem = LONGEST_NAME - Buffer.byteLength(extension);
+	const longestStem = MAX_NAME_BYTES - Buffer.byteLength(extension);
 	return firstBytes(stem, longestStem).replace(EDGES, '') + extension;
 }
 

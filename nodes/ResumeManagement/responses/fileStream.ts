@@ -2,7 +2,7 @@ import { networkFailure } from '../http/networkFailure';
 import type { HttpResponse, Readable, TimeLimit } from '../http/send';
 
 /** A body, by its first bytes. */
-export interface Started {
+interface Started {
 	start: Buffer;
 	/** All bytes, the first ones included. They can be read once. */
 	whole: AsyncIterable<Uint8Array> | Uint8Array[];

@@ -14,7 +14,6 @@ export function stringsNamed(record: unknown, names: readonly string[]): string[
  */
 export function idOf(record: unknown, list: string): string | undefined {
 	const values = valuesNamed(record, idNames(list)).filter((id) => id !== null && id !== '');
-	const [id, ...others] = values.map((value) => exactString(value)?.trim());
-	if (!id || id.includes(HIDDEN)) return undefined;
-	return others.every((other) => other === id) ? id : undefined;
+	const [id, ...others] = new Set(values.map((value) => exactString(value)?.trim()));
+	return id && others.length === 0 && !id.includes(HIDDEN) ? id : undefined;
 }

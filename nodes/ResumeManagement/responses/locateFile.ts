@@ -57,7 +57,7 @@ function fileOfWords(text: string): Located | undefined {
 }
 
 /** Characters. A shorter text may be an ID, a hash or a token. */
-const SHORTEST_BASE64 = 200;
+const MIN_BASE64_LENGTH = 200;
 
 /** Decodes base64, even in lines or as a data URL; undefined if the text is not base64. */
 export function fromBase64(text: string): Buffer | undefined {
@@ -69,7 +69,7 @@ export function fromBase64(text: string): Buffer | undefined {
 	const hasOtherCharacters = /[^\w+/-]/.test(base64);
 	// A single character after groups of four is less than a byte.
 	const isWhole = base64.length % 4 !== 1;
-	const isBase64 = base64.length >= SHORTEST_BASE64 && isWhole && !hasOtherCharacters;
+	const isBase64 = base64.length >= MIN_BASE64_LENGTH && isWhole && !hasOtherCharacters;
 	return isBase64 ? Buffer.from(base64, 'base64') : undefined;
 }
 

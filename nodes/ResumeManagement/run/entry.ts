@@ -11,7 +11,7 @@ import { isTool } from '../../shared/parameters';
 import { writeIdOf } from '../once/writeId';
 import type { Operation, ReadOperation } from '../operations/operation';
 import { parametersOf, prepareRead } from './prepare';
-import { failOthers, type Pace, paceOf, type Run, runItem } from './run';
+import { fillMissingOutputs, type Pace, paceOf, type Run, runItem } from './run';
 import { writeAll, writeInTurn } from './write';
 
 /**
@@ -87,14 +87,14 @@ async function readAll(
 	const outputs = new Map<number, INodeExecutionData[]>();
 	try {
 		const atOnce = parametersOf(run, operation, 0).count('options.maxParallelRequests');
-		await runSideBySide(indexes, atOnce, paceOf(run), async (index) => {
-			const items = runItem(run, index, async () => await readItem(run, operation, index));
-			outputs.set(index, await items);
+		await runInParallel(indexes, atOnce, paceOf(run), async (index) => {
+			const items = async () => await readItem(run, operation, index);
+			outputs.set(index, await runItem(run, index, items));
 		});
 	} catch (error) {
 		// Without On Error = Continue, the error of an item, which is n8n's; else one of the whole run, such as its cancellation.
 		if (!run.returnsFailures) throw toNodeError(run.node, error);
-		failOthers(outputs, indexes, error);
+		fillMissingOutputs(outputs, indexes, error);
 	}
 	return indexes.flatMap((index) => outputs.get(index)!);
 }
@@ -123,7 +123,7 @@ const SLICE = 5;
  * Runs a task for each index: starts them in order, and at most so many at a time. After a task has thrown, no other is started.
  * @throws after all started tasks have ended: the error of the first index in order, or the Failure of a cancelled execution
  */
-export async function runSideBySide(
+export async function runInParallel(
 	indexes: number[],
 	atOnce: number,
 	pace: Pace,

@@ -78,7 +78,7 @@ async function prepareAddress(
 	const connection = { credential, retries, settings };
 	// Last, because it may send a request.
 	const segment = await segmentOf(run, target, connection);
-	// A function, because a text would be a pattern: `$&` stands for the match there.
+	// `replace` takes a function here, because it would read `$&` in a text as the match.
 	const path = operation.path.replace(/:\w+/, () => segment);
 	return { ...connection, path, query };
 }
@@ -110,12 +110,12 @@ async function segmentOf(
 }
 
 /** Milliseconds. Node.js ends a longer timer at once. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1;
+const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /** @throws Failure if Proxy is not a URL */
 function toHttpSettings(options: RequestOptions): HttpRequest['settings'] {
 	const { allowUnauthorizedCerts, proxy } = options;
-	const timeout = Math.ceil(Math.min(Number(options.timeout), LONGEST_TIMEOUT));
+	const timeout = Math.ceil(Math.min(Number(options.timeout), MAX_TIMEOUT));
 	return {
 		...(timeout > 0 && { timeout }),
 		...(proxy && { proxy: parseProxy(proxy) }),

@@ -63,7 +63,7 @@ export function failedOutput(run: Run, index: number, error: unknown): INodeExec
  * Adds the error for each item without an output, by its index. If the node threw under On Error = Continue, n8n would pass on its
  * input items as if they had succeeded.
  */
-export function failOthers(
+export function fillMissingOutputs(
 	outputs: Map<number, INodeExecutionData[]>,
 	indexes: number[],
 	error: unknown,
@@ -107,7 +107,8 @@ export class Pace {
 	async next(): Promise<void> {
 		if (this.batch) {
 			const { size, interval } = this.batch;
-			const due = this.begin + Math.floor(this.started / size) * interval;
+			const batchNumber = Math.floor(this.started / size);
+			const due = this.begin + batchNumber * interval;
 			if (due > Date.now()) await pause(due - Date.now(), this.cancelled);
 		}
 		if (this.cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });

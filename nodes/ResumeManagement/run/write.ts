@@ -8,13 +8,13 @@ import { type JsonBody, whyUnconfirmed } from '../http/judge';
 import { requestJson } from '../http/request';
 import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
-import { type Entry, journalOf, refuseUnguarded } from '../once/journal';
+import { type Entry, journalOf, requireLastingJournal } from '../once/journal';
 import { requestIdentity } from '../once/requestIdentity';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../responses/record';
 import { parametersOf, prepareWrite, type PreparedWrite } from './prepare';
 import { retryHint, withProgress } from './progress';
-import { failedOutput, failOthers, paceOf, type Run, runItem } from './run';
+import { failedOutput, fillMissingOutputs, paceOf, type Run, runItem } from './run';
 
 /**
  * Writes items, one after the other. All of them are prepared before the first is sent: under On Error = Stop, an invalid item ends
@@ -29,7 +29,7 @@ export async function writeAll(
 	const outputs = new Map<number, INodeExecutionData[]>();
 	const prepared = new Map<number, PreparedWrite>();
 	try {
-		refuseUnguarded(run.context);
+		requireLastingJournal(run.context);
 		const journal = journalOf(run.context);
 
 		// 1. What an earlier attempt by Retry On Fail has carried out comes before anything that can fail in this attempt.
@@ -61,7 +61,7 @@ export async function writeAll(
 	} catch (error) {
 		// Without On Error = Continue, the error of an item; else one of the whole run, such as Max Upgrades.
 		if (!run.returnsFailures) throw withProgress(run, operation, error, indexes);
-		failOthers(outputs, indexes, error);
+		fillMissingOutputs(outputs, indexes, error);
 	}
 	return indexes.flatMap((index) => outputs.get(index)!);
 }

@@ -1,5 +1,5 @@
-import type { ReadOperation } from '../operation';
 import { RecordOutput } from '../../responses/record';
+import type { ReadOperation } from '../operation';
 import { fieldsToReturn, lookupOptions, readOptions, simplify, userId } from '../fields';
 
 export const get: ReadOperation = {

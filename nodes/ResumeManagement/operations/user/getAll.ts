@@ -1,5 +1,5 @@
-import type { ReadOperation } from '../operation';
 import { ListOutput } from '../../responses/list';
+import type { ReadOperation } from '../operation';
 import { listOptions, readOptions, returnAllOrLimit, simplify } from '../fields';
 
 export const getAll: ReadOperation = {
