@@ -17,12 +17,14 @@ export const BASE_URL = new RegExp(
 );
 
 /**
- * Returns a pasted private key without what no key has: `Bearer` before it, blanks, line breaks, and characters that no header
- * may carry, such as curly quotes.
+ * Returns a pasted private key without what no key has: the header's name and `Bearer` before it, blanks, line breaks, and
+ * characters that no header may carry, such as curly quotes. Word replaces hyphens by dashes.
  */
 export function privateKeyOf(pasted: unknown): string {
 	const words = String(pasted ?? '')
+		.replace(/[\u2010-\u2015\u2212]/g, '-')
 		.replace(/[^\s!-~]/g, '')
+		.replace(/^\s*auth(entication|orization)\s*:/i, '')
 		.trim()
 		.split(/\s+/);
 	if (words[0]?.toLowerCase() === 'bearer') words.shift();

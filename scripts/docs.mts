@@ -71,7 +71,10 @@ function readCodes(): Map<string, string> {
 		throw new Error(`The error code ${errorCode} is no failure.`);
 	};
 	const codes = document.match(/\b(?:plan-upgrade|connect)-\d+\b/g) ?? [];
-	return new Map(codes.map((code) => [idOf(code), code]));
+	return new Map([
+		...codes.map((code) => [idOf(code), code] as const),
+		['service.busy', '(HTTP 429, 502 to 504)'],
+	]);
 }
 
 /** Sentences of many descriptions, which docs/errors.md has once. */

@@ -6,7 +6,7 @@ import { charsetOf, decodeText, exactString, isObject, parseJson, valueAt } from
 import { normalizeName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
 import { trimInvisible } from '../shared/text';
-import { ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, SURE_EVENT_NAMES } from './eventNames';
+import { BATCHES, ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, SURE_EVENT_NAMES } from './eventNames';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
 
@@ -85,9 +85,10 @@ function readArray(elements: GenericValue[], settings: Settings, delivery: Deliv
 
 /**
  * Checks whether a payload without a name may be another event than the one of the specification: it is a batch, such as
- * `{ events: [{ event: 'a' }] }`, or its name is no text, such as `{ event: { name: 'a' } }`.
+ * `{ events: [] }` or `{ data: [{ event: 'a' }] }`, or its name is no text, such as `{ event: { name: 'a' } }`.
  */
 function mayBeOtherEvent(payload: unknown): boolean {
+	if (valuesNamed(payload, BATCHES).some(Array.isArray)) return true;
 	const lists = isObject(payload) ? Object.values(payload).filter(Array.isArray) : [];
 	const names = [payload, ...lists.flat()].flatMap((one) => valuesNamed(one, SURE_EVENT_NAMES));
 	return names.some((name) => name !== null && name !== '');

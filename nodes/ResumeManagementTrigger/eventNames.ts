@@ -9,6 +9,9 @@ export const SURE_EVENT_NAMES = ['event', 'eventtype', 'eventname'];
 /** As {@link SURE_EVENT_NAMES}, and last `type`, because it often names the kind of message, or of a part of a resume. */
 export const EVENT_NAMES = [...SURE_EVENT_NAMES, 'type'];
 
+/** A list of events in one delivery. */
+export const BATCHES = ['events'];
+
 export const EVENT_IDS = ['eventid'];
 
 /** The ID of an event beside its name and `data`. Elsewhere, `id` may be the ID of a resume. */

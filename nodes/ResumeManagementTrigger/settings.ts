@@ -57,8 +57,8 @@ const USABLE = {
 	// A header has no character set, so only ASCII arrives unchanged.
 	header: /^[ -~]+$/,
 	hmac: /./s,
-	// 11 characters of Base64 are 8 bytes. A shorter secret was not copied whole.
-	standardWebhooks: /^(whsec_)?[A-Za-z0-9+/]{11,}=*$/,
+	// 11 characters of Base64 are 8 bytes. A shorter secret was not copied whole. Supabase shows secrets with `v1,`.
+	standardWebhooks: /^(v1,)?(whsec_)?[A-Za-z0-9+/]{11,}=*$/,
 };
 
 async function readSecrets(
@@ -72,8 +72,10 @@ async function readSecrets(
 	const older = readSecret('Older Webhook Secret', credential.olderWebhookSecret);
 	if (newest === '') throw new Failure('trigger.noSecret');
 	const webhookSecrets = older === '' ? [newest] : [newest, older];
-	if (!webhookSecrets.every((secret) => USABLE[verification].test(secret))) {
-		throw new Failure('trigger.unusableSecret');
+	const unusable = webhookSecrets.find((secret) => !USABLE[verification].test(secret));
+	if (unusable !== undefined) {
+		const field = unusable === newest ? 'Webhook Secret' : 'Older Webhook Secret';
+		throw new Failure('trigger.unusableSecret', { field });
 	}
 	return {
 		webhookSecrets,

@@ -40,7 +40,10 @@ export function whyRejected(
 	if (verification === 'standardWebhooks') return standardRejection(webhookSecrets, delivery);
 	if (verification === 'hmac') return hmacRejection(settings, delivery);
 	const value = headerOf(delivery, headerName);
-	const isRight = webhookSecrets.some((secret) => isEqual(value, secret));
+	const withoutScheme = value.replace(/^Bearer /i, '');
+	const isRight = webhookSecrets.some(
+		(secret) => isEqual(value, secret) || isEqual(withoutScheme, secret),
+	);
 	return isRight ? undefined : 'The secret is wrong.';
 }
 
@@ -58,7 +61,7 @@ function standardRejection(secrets: string[], delivery: Delivery): string | unde
 	const [id, timestamp, header = ''] = STANDARD_HEADERS.map((name) => headerOf(delivery, name));
 	const isTimely = Math.abs(delivery.receivedAt.getTime() / 1000 - Number(timestamp)) <= TOLERANCE;
 	if (!isTimely) return 'The timestamp, in seconds, is not within 5 minutes of now.';
-	const keys = secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
+	const keys = secrets.map((secret) => Buffer.from(secret.replace(/^(v1,)?whsec_/, ''), 'base64'));
 	const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), delivery.body]);
 	const signatures = signaturesIn(header, 'v1,');
 	return isSigned(keys, signed, signatures, 'base64') ? undefined : WRONG;

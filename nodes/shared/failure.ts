@@ -89,8 +89,9 @@ function adviceFor(id: FailureId, facts: Facts): string[] {
 	const sentences: string[] = [];
 	if (isWrite && outcome === 'refused') sentences.push('Nothing was done.');
 	if (retryAfter > 0) {
-		const seconds = Math.ceil(retryAfter / 1000).toLocaleString('en-US');
-		sentences.push(`The service asks to wait ${seconds} seconds before the next request.`);
+		const seconds = Math.ceil(retryAfter / 1000);
+		const wait = seconds === 1 ? 'a second' : `${seconds.toLocaleString('en-US')} seconds`;
+		sentences.push(`The service asks to wait ${wait} before the next request.`);
 	}
 	const all = advice.map((sentence) => (typeof sentence === 'string' ? sentence : sentence.again));
 	return [...sentences, ...all];

@@ -22,6 +22,9 @@ const TRY_LATER = { again: 'Try again later.' };
 
 const LATER = [TRY_LATER, 'If this keeps happening, contact your account manager.'] as const;
 
+const BATCHING =
+	"For several items, set 'Batching' in Request Options, on the node's Settings tab. For reads, lower 'Max Parallel Requests' in Options.";
+
 const CHECK_CONNECTION =
 	"Check the credential's 'Base URL', and for a proxy or a login page between n8n and the service. If the service itself sent this, contact your account manager.";
 
@@ -150,7 +153,7 @@ export const SETTING_FAILURES = {
 		"Enter it in the credential, or set 'Verification' to None.",
 	],
 	'trigger.unusableSecret': [
-		"A webhook secret of the credential can't be used for this 'Verification'",
+		"The credential's '{field}' can't be used for this 'Verification'",
 		'A secret in a header has ASCII characters only. A secret of Standard Webhooks is Base64 of at least 8 bytes, usually after the prefix whsec_.',
 	],
 	'trigger.invisible': [
@@ -170,6 +173,7 @@ export const REQUEST_FAILURES = {
 		REPORTED,
 		"Check this item's parameters, and the credential, against this message. If this keeps happening, contact your account manager.",
 	],
+	'service.busy': [REPORTED, TRY_LATER, BATCHING],
 	'service.paymentFailed': [
 		REPORTED,
 		"The service's payment provider reported a failure. Contact your account manager before you send this upgrade again.",
@@ -202,7 +206,7 @@ export const REQUEST_FAILURES = {
 	'service.tooManyRequests': [
 		'The service received too many requests (HTTP {status}{page})',
 		TRY_LATER,
-		"For several items, set 'Batching' in Request Options, on the node's Settings tab. For reads, lower 'Max Parallel Requests' in Options.",
+		BATCHING,
 	],
 	'service.internalError': ['The service had an internal error (HTTP {status}{page})', ...LATER],
 	'service.unavailable': [
@@ -326,7 +330,7 @@ export const REQUEST_FAILURES = {
 	],
 	'file.badLink': [
 		"The file's link can't be followed",
-		'It is no valid http or https address, or redirects too often. Ask your account manager.',
+		'It is no whole http or https address, or redirects too often. Ask your account manager.',
 	],
 	'file.linkHoldsKey': [
 		"The file's link holds a secret of the credential",

@@ -233,7 +233,8 @@ const EXPRESSION =
 
 /** What programs and spreadsheets write in place of a value: nobody has it as an ID. */
 const NOT_A_VALUE = [
-	/^(null|undefined|nan|#?n\/a|invalid date(time)?)$/i,
+	// `\N` is that of database exports.
+	/^(null|undefined|nan|#?n\/a|\\n|invalid date(time)?)$/i,
 	// An object that became a text.
 	/\[object /i,
 	// Errors of spreadsheets in any language, such as #BEZUG!, also within a text. The number of an order, such as #1001, is none.
@@ -244,7 +245,7 @@ const NOT_A_VALUE = [
 
 /** Words that models and people write in place of a value. Elsewhere, they may be names, such as the plan `none`. */
 const WORD_FOR_NONE =
-	/^(null|none|nil|nonetype|undefined|n\/[ad]|na|nan|unknown|missing|optional|string|tbd|invalid date(time)?|(empty|blank)( string)?|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—])$/i;
+	/^(null|none|nil|nonetype|undefined|n\/[ad]|na|nan|unknown|missing|optional|omit(ted)?|skip|unset|placeholder|null value|leave (it )?(empty|blank)|string|tbd|invalid date(time)?|(empty|blank)( string)?|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—]+)$/i;
 
 /** A placeholder of a model, such as `<user_id>`. */
 const PLACEHOLDER = /^<[\w -]+>$/;
@@ -333,6 +334,7 @@ class ParameterValue {
 	queryText(): string {
 		const { value } = this;
 		if (typeof value === 'boolean') return String(value);
+		this.refuseInvalidDate();
 		// An invalid date gives null.
 		const given = writesItself(value)
 			? (value.toJSON() ?? this.reject('parameter.notText'))
@@ -383,6 +385,7 @@ class ParameterValue {
 
 	/** Returns any value that JSON can express. */
 	json(): unknown {
+		this.refuseInvalidDate();
 		return this.toJson(this.value);
 	}
 
@@ -429,6 +432,11 @@ class ParameterValue {
 		);
 	}
 
+	/** Refuses what n8n writes for a date that its expression could not read. */
+	private refuseInvalidDate(): void {
+		if (this.value === 'Invalid DateTime') this.rejectValue(this.value);
+	}
+
 	private rejectValue(text: string): never {
 		return this.reject('parameter.noValue', { value: text.slice(0, MAX_SHOWN) });
 	}
@@ -452,9 +460,12 @@ class ParameterValue {
 		try {
 			return JSON.parse(text) as unknown;
 		} catch {
-			return this.reject('parameter.brokenJson', {
-				place: placeAfter(validStart(text).slice(-MAX_SHOWN)),
-			});
+			const valid = validStart(text);
+			const next = findInvisible(text.slice(valid.length, valid.length + 1));
+			const before = valid.slice(-MAX_SHOWN);
+			return next
+				? this.rejectInvisible({ ...next, before })
+				: this.reject('parameter.brokenJson', { place: placeAfter(before) });
 		}
 	}
 

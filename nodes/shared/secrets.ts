@@ -14,7 +14,7 @@ export function spellingsOf(secrets: unknown[]): SecretSpellings {
 	const spellings = secrets
 		.filter((secret) => typeof secret === 'string')
 		// The prefix of Standard Webhooks is no part of a secret, and may be missing in a text.
-		.map((secret) => secret.trim().replace(/^whsec_/, ''))
+		.map((secret) => secret.trim().replace(/^(v1,)?whsec_/, ''))
 		.filter((secret) => secret.length >= MIN_SECRET_LENGTH)
 		.flatMap((secret) => [
 			secret,

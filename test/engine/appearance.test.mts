@@ -285,21 +285,30 @@ test.each(['#1001', '#EU1001', 'order #7', 'na-7', 'string-7', '<7@mail.example>
 );
 
 // prettier-ignore
-const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)'];
+const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder'];
 test.each(NO_KEYS)('the key %j of an absent value is refused', async (key) => {
 	const { error } = await run(withKey(key));
 	expect(error?.message).toBe(`'Send Once Key' has '${key}' in place of a value [item 0]`);
 	expect(requests).toEqual([]);
 });
 
-test.each(['paused', 'past_due', 'Past Due', 'cancelled', 'incomplete_expired'])(
-	'a subscription that is %s, as payment providers say, is not confirmed',
-	async (status) => {
-		answer = { status };
-		const { error } = await run(upgrade);
-		expect(error?.message).toContain(`its subscription is '${status}'`);
-	},
-);
+test.each([
+	'paused',
+	'past_due',
+	'Past Due',
+	'cancelled',
+	'incomplete_expired',
+	'requires_payment_method',
+	'halted',
+	'not paid',
+	'on_hold',
+	'refunded',
+	false,
+])('a subscription that is %s, as payment providers say, is not confirmed', async (status) => {
+	answer = { status };
+	const { error } = await run(upgrade);
+	expect(error?.message).toContain(`its subscription is '${String(status)}'`);
+});
 
 // prettier-ignore
 const NO_ERRORS = [null, '', 0, false, '0', [], {}, { code: 0, message: '' }, { count: 0, all: [null] }];
@@ -312,10 +321,26 @@ test.each(NO_ERRORS)(
 );
 
 test('what the service says of billing does not replace what the node knows', async () => {
-	answer = { billed: false, preview: true, email: 'other@x.example' };
+	answer = { billed: false, preview: true, email: 'A@X.example' };
 	const { items } = await run({ ...upgrade, email: 'a@x.example' });
 	expect(items).toMatchObject([{ billed: true, email: 'a@x.example' }]);
 });
+
+test('a subscription for another email is not confirmed', async () => {
+	answer = { email: 'other@x.example' };
+	const { error } = await run({ ...upgrade, email: 'a@x.example' });
+	expect(error?.message).toContain("its subscription is for 'other@x.example'");
+});
+
+test.each([[], {}, null])(
+	'an error %j that says nothing is not in the item, which a workflow would take for a failed one',
+	async (nothing) => {
+		answer = { error: nothing };
+		const { items } = await run(upgrade);
+		expect(items[0]).toMatchObject({ billed: true });
+		expect(items[0]).not.toHaveProperty('error');
+	},
+);
 
 describe('values', () => {
 	const list = (limit: unknown) => ({ ...getUsers, returnAll: false, limit: limit as number });
@@ -375,6 +400,31 @@ describe('values', () => {
 		expect(error?.description).toContain('JSON.stringify()');
 		expect(requests).toEqual([]);
 	});
+
+	test('JSON Body from a page or a chat names the invisible character that breaks it', async () => {
+		for (const [code, character] of [
+			['U+00A0', '\u00a0'],
+			['U+200B', '\u200b'],
+		]) {
+			const { error } = await run(json(`{"a":${character} 1}`));
+			const message = `'JSON Body' has an invisible character (${code}) after '{"a":' [item 0]`;
+			expect(error?.message).toBe(message);
+		}
+	});
+
+	test.each([bodyField('start', '={{ DateTime.fromISO("x") }}')])(
+		'a date that n8n could not read is not sent as text',
+		async (parameters) => {
+			for (const one of [
+				{ ...getToken, ...parameters },
+				query('since', '={{ DateTime.fromISO("x") }}'),
+			]) {
+				const { error } = await run(one);
+				expect(error?.message).toContain("'Invalid DateTime' in place of a value");
+			}
+			expect(requests).toEqual([]);
+		},
+	);
 
 	// What an expression without a value, JavaScript, Python and a model write.
 	test.each([

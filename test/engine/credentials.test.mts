@@ -73,6 +73,7 @@ test('a read that fails is made again for each item', async () => {
 // prettier-ignore
 const PASTED = [
 	'private-key', ' private-key\n', 'Bearer private-key', '\tbearer  private-key ', 'private\n-key',
+	'Authentication: Bearer private-key', 'authorization:private-key', 'private\u2011key',
 	'“private-key”', '“Bearer private-key”', 'private-\u200bkey', '\ufeffprivate-key\u00a0',
 ];
 test.each(PASTED)('the pasted key %j is sent as private-key, and hidden', async (privateKey) => {

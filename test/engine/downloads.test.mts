@@ -103,9 +103,34 @@ test('File Path leads to a text, or to a link to a text, but not a redirect', as
 	}
 	response = json({ a: link() });
 	expect(stored(await download({ filePath: 'a' })).text).toBe(`<p>${text}</p>`);
+	// A link that has expired often leads to a page.
+	hosted = ok({ 'Content-Type': 'text/html' }, `<!DOCTYPE html><p>Sign in</p>`);
+	expect(failed(await download({ filePath: 'a' }))).toBe(HOSTED_TEXT);
+	hosted = ok({}, `<p>${text}</p>`);
 	response = redirected();
 	expect(failed(await download({ filePath: 'a' }))).toBe(HOSTED_TEXT);
 });
+
+test.each(['text/html', 'text/plain', 'application/json'])(
+	'a PDF that a server declares as %s is a PDF',
+	async (type) => {
+		response = ok({ 'Content-Type': type }, FILE);
+		for (const options of [{}, { filePath: 'data.url' }]) {
+			const file = { fileName: 'resume.pdf', mimeType: 'application/pdf' };
+			expect(stored(await download(options))).toMatchObject(file);
+		}
+	},
+);
+
+test.each(['/media/cv.pdf', '//cdn.example/cv.pdf', 'media/cv.pdf', 'ftp://a.example/cv.pdf'])(
+	'the link %s at File Path is not whole, and the error says so',
+	async (url) => {
+		response = json({ data: { url } });
+		expect(failed(await download({ filePath: 'data.url' }))).toBe(
+			"The file's link can't be followed",
+		);
+	},
+);
 
 const ERROR = { status: 'error', errorCode: 'resume-4', errorMessage: 'resume is gone' };
 const GONE = 'The service reported: resume is gone (resume-4)';

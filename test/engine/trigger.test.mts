@@ -74,7 +74,7 @@ test.each<[id: string, way: string, secrets: Array<[secret: unknown, older?: unk
 		'standardWebhooks',
 		['MTIzNDU2Nw==', 'whsec_MTIzNDU2Nw', 'whsec_=='].map((one) => [one]),
 	],
-	['unusableSecret', 'standardWebhooks', [[SECRET, 'whsec_c2Nobw=='], [`v1,whsec_${SECRET}`]]],
+	['unusableSecret', 'standardWebhooks', [[SECRET, 'whsec_c2Nobw==']]],
 ])('%s: secrets that are unusable for %s are refused at activation', async (id, way, secrets) => {
 	for (const [webhookSecret, olderWebhookSecret] of secrets) {
 		const own = { ...credential, webhookSecret, olderWebhookSecret };
@@ -87,10 +87,11 @@ test.each<[id: string, way: string, secrets: Array<[secret: unknown, older?: unk
 });
 
 test('a Standard Webhooks secret of 8 bytes is accepted, with padding and without', async () => {
-	for (const webhookSecret of ['whsec_MTIzNDU2Nzg=', 'MTIzNDU2Nzg']) {
+	// Supabase shows its secrets with `v1,`.
+	for (const webhookSecret of ['whsec_MTIzNDU2Nzg=', 'MTIzNDU2Nzg', 'v1,whsec_MTIzNDU2Nzg=']) {
 		const trigger = await createTrigger(ways.standardWebhooks!.parameters, { webhookSecret });
 		await trigger.activate();
-		expect((await trigger.receive(genuine('standardWebhooks', webhookSecret))).status).toBe(200);
+		expect((await trigger.receive(genuine('standardWebhooks', 'MTIzNDU2Nzg'))).status).toBe(200);
 	}
 });
 

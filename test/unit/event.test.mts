@@ -45,6 +45,8 @@ const OTHERS = [
 	{ event: ['Plan Changed'] },
 	{ events: [{ event: 'Plan Changed' }] },
 	{ batch: [{ event_type: 'plan.changed' }] },
+	{ events: [] },
+	{ events: [{ name: 'user.deleted' }, { name: 'x' }] },
 	{ data: [{ eventName: 'Plan Changed' }] },
 ];
 test.each<[unknown, string, string?]>([

@@ -36,6 +36,7 @@ test.each<[status: number, body: unknown, message: string, facts?: Failure['fact
 	[402, { errorCode: 'PLAN-UPGRADE-1' }, `${REPORTED}stripe error (PLAN-UPGRADE-1)`, HELD],
 	[401, error('plan-upgrade-3'), `${REPORTED}unauthorized token (plan-upgrade-3)`, REFUSED],
 	[408, error('E1'), `${REPORTED}E1`],
+	[503, error('E1', 'slow'), `${REPORTED}slow (E1)`, TRANSIENT],
 	[422, { status: 'success', errorCode: 'E1' }, `${REPORTED}E1`],
 	[500, error('E1'), `${REPORTED}E1`, TRANSIENT],
 	// Only an error in the form of the specification proves that nothing was done.

@@ -26,8 +26,11 @@ const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; isHeld?: t
 	['connect-01', { id: 'service.connectFailed', meaning: '' }],
 ]);
 
+/** HTTP statuses of a service, or a gateway, that has too much to do. */
+const BUSY = [429, 502, 503, 504];
+
 /** HTTP statuses after which the same request may succeed. */
-export const TRANSIENT = [429, 500, 502, 503, 504];
+export const TRANSIENT = [...BUSY, 500];
 
 /** Characters of the service's code and text that an error shows. */
 const MAX_CODE_LENGTH = 200;
@@ -57,7 +60,7 @@ export function reportsError(body: unknown): body is IDataObject {
 }
 
 /** Checks whether a value under the name of an error reports none: `null`, `0`, and lists and objects of such values. */
-function isBlank(value: unknown): boolean {
+export function isBlank(value: unknown): boolean {
 	if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank);
 	return !value || value === '0' || value === 'false';
 }
@@ -151,10 +154,13 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const text = errorMessage || meaning || errorCode;
 	const values = { reported: withCode(text, code) || 'an error without a reason' };
 	// The reason may stand under a name that the specification does not have.
-	const details = text ? '' : `The response has the properties: ${shownNames(body)}.`;
+	const details = text
+		? ''
+		: excerptOf(body) || `The response has the properties: ${shownNames(body)}.`;
 	const facts = factsOf(response);
 	const outcome = facts.outcome === 'refused' && known?.isHeld ? 'held' : facts.outcome;
-	return new Failure(known?.id ?? 'service.error', values, {
+	const isBusy = BUSY.includes(response.statusCode);
+	return new Failure(known?.id ?? (isBusy ? 'service.busy' : 'service.error'), values, {
 		...facts,
 		outcome,
 		code: code || undefined,

@@ -31,7 +31,7 @@ import {
 } from '../http/send';
 import { dispositionOf, mimeTypeOf, safeFileName } from './fileNames';
 import { readStart, toStream } from './fileStream';
-import { FILE_START, isFile, isPdf, packingOf, PDF } from './fileTypes';
+import { beginsAsPage, FILE_START, fileTypeOf, isPdf, packingOf, PDF } from './fileTypes';
 import { fromBase64, locateFile } from './locateFile';
 
 /** n8n's context of a run: pick lists store no files. */
@@ -74,7 +74,9 @@ export class FileOutput {
 
 interface FoundFile {
 	content: Readable | Buffer;
-	/** Name and type of the file. */
+	/** '' if nothing declares it. */
+	type: string;
+	/** Headers with the file's name. */
 	headers: IDataObject;
 	/** The response that the file is from. */
 	response: HttpResponse;
@@ -94,10 +96,11 @@ async function requestFile(
 		return await requestLinkedFile(context, request, toAddress(redirect, response.url));
 	}
 	// With File Path, an attached text is the JSON that leads to the file.
-	const opened = await open(response, dispositionOf(headers).isAttachment && filePath === '');
-	if ('content' in opened) return { content: opened.content, headers, response };
+	const isTextFile = dispositionOf(headers).isAttachment && filePath === '';
+	const opened = await open(response, isTextFile ? 'any' : 'none');
+	if ('content' in opened) return { ...opened, headers, response };
 	const located = locateFile(judgeJson(opened.parsed), filePath);
-	if ('bytes' in located) return { content: located.bytes, headers: {}, response };
+	if ('bytes' in located) return { content: located.bytes, type: '', headers: {}, response };
 	const isFromFilePath = filePath !== '';
 	return await requestLinkedFile(context, request, toAddress(located.link), isFromFilePath);
 }
@@ -114,7 +117,8 @@ const MAX_REDIRECTS = 10;
 
 /**
  * Requests the file from another host.
- * @param isFromFilePath the user says that the link leads to the file, so that it may be text that is not sent as an attachment
+ * @param isFromFilePath the user says that the link leads to the file, so that it may be text that is not sent as an attachment,
+ *   but no page: a link that has expired may lead to one
  * @throws Failure
  */
 async function requestLinkedFile(
@@ -138,8 +142,9 @@ async function requestLinkedFile(
 		const facts = { httpStatus: status, transient: TRANSIENT.includes(status), retryAfter };
 		throw new Failure('file.notSent', { status }, facts);
 	}
-	const opened = await open(response, dispositionOf(headers).isAttachment || isFromFilePath);
-	if ('content' in opened) return { content: opened.content, headers, response };
+	const otherTexts = isFromFilePath ? 'noPage' : 'none';
+	const opened = await open(response, dispositionOf(headers).isAttachment ? 'any' : otherTexts);
+	if ('content' in opened) return { ...opened, headers, response };
 	throw new Failure('file.isText', host, { httpStatus: status });
 }
 
@@ -163,35 +168,38 @@ const NO_ENCODING = ['', 'identity', 'none', 'utf-8', 'aws-chunked'];
  *
  * 1. An HTTP error is no file.
  * 2. Bytes whose packing was not undone are an error.
- * 3. Bytes that begin as a file of their declared type are the file. It is not read further here.
+ * 3. Bytes that begin as a file of their declared type, or as a PDF, are the file. It is not read further here.
  * 4. A text that is declared as a PDF is the PDF that its base64 is, or no file.
- * 5. Any other text is the file if texts are accepted. A blank text and an error of the service never are.
+ * 5. Any other text is the file if such texts are accepted. A blank text and an error of the service never are.
+ * @param texts that are accepted: any, any but web pages, or none
  * @throws Failure
  */
 async function open(
 	response: HttpResponse,
-	isTextAccepted: boolean,
-): Promise<{ content: Readable | Buffer } | { parsed: ParsedResponse }> {
+	texts: 'any' | 'noPage' | 'none',
+): Promise<Pick<FoundFile, 'content' | 'type'> | { parsed: ParsedResponse }> {
 	const { statusCode, headers } = response;
 	if (statusCode !== 200) return { parsed: await readJson(response) };
-	const type = mimeTypeOf(headers);
+	const declared = mimeTypeOf(headers);
 	const started = await readStart(response, FILE_START);
-	const packing = packingLeftOn(started.start, type, headers);
+	const packing = packingLeftOn(started.start, declared, headers);
 	if (packing !== '') {
 		discard(response);
 		throw new Failure('file.compressed', { encoding: packing }, { httpStatus: 200 });
 	}
-	if (isFile(started.start, type)) return { content: toStream(started, response) };
+	const type = fileTypeOf(started.start, declared);
+	if (type !== undefined) return { content: toStream(started, response), type };
 
 	const body = await readBody({ ...response, body: started.whole });
 	const parsed = await parseBody(response, body);
 	const text = typeof parsed.body === 'string' ? parsed.body.trim() : undefined;
-	if (type === PDF) {
+	if (declared === PDF) {
 		const pdf = fromBase64(text ?? '');
-		return pdf && isPdf(pdf) ? { content: pdf } : { parsed };
+		return pdf && isPdf(pdf) ? { content: pdf, type: PDF } : { parsed };
 	}
+	const isAccepted = texts === 'any' || (texts === 'noPage' && !beginsAsPage(body.bytes));
 	const isNeverFile = text === '' || reportsError(parsed.body);
-	return isTextAccepted && !isNeverFile ? { content: body.bytes } : { parsed };
+	return isAccepted && !isNeverFile ? { content: body.bytes, type: declared } : { parsed };
 }
 
 /** Returns how a file that n8n's client should have unpacked is still packed; '' if it is not. */
@@ -224,16 +232,15 @@ async function store(
 	file: FoundFile,
 	wantedName: string,
 ): Promise<IBinaryData> {
-	const { content, headers, response } = file;
+	const { content, type, headers, response } = file;
 	const { secrets } = response;
 	// A text or base64 may repeat the request with its key. A streamed file is the user's own document, and is not searched.
 	if (Buffer.isBuffer(content) && secrets.some((secret) => content.includes(secret))) {
 		throw new Failure('file.holdsSecret');
 	}
-	const shownHeaders = hideSecrets(headers, secrets);
 	const sentName = hideSecrets(dispositionOf(headers).fileName, secrets);
 	const name = safeFileName(wantedName) || safeFileName(sentName);
-	const binary = await put(context, file, name || 'resume', mimeTypeOf(shownHeaders));
+	const binary = await put(context, file, name || 'resume', hideSecrets(type, secrets));
 	return name === '' ? { ...binary, fileName: defaultName(binary) } : binary;
 }
 

@@ -8,10 +8,16 @@ export const FILE_START = 1_024;
 /** Starts of an error that may mention the signature of PDF. A server's warning before a PDF begins with other markup. */
 const JSON_OR_PAGE = /^([{[]|<!doctype\s+html|<html)/i;
 
-/** Tells a file from what may come instead of it, by its first {@link FILE_START} bytes and its declared type. */
-export function isFile(bytes: Buffer, mimeType: string): boolean {
-	if (mimeType === PDF) return isPdf(bytes);
-	return !beginsAsText(bytes) && !/^text\/|[/+](html|json|xml)$/.test(mimeType);
+/**
+ * Tells a file from what may come instead of it, by its first {@link FILE_START} bytes and its declared type.
+ * @returns the type of the file, '' if nothing declares it; undefined for no file
+ */
+export function fileTypeOf(bytes: Buffer, declared: string): string | undefined {
+	if (declared === PDF) return isPdf(bytes) ? PDF : undefined;
+	// Some servers send each response as a page or as JSON.
+	if (/^%PDF-\d/.test(startOf(bytes))) return PDF;
+	const isText = beginsAsText(bytes) || /^text\/|[/+](html|json|xml)$/.test(declared);
+	return isText ? undefined : declared;
 }
 
 /** Checks for `%PDF-` in the first 1,024 bytes (Adobe's implementation notes to the PDF reference 1.7, H.3). */
@@ -19,6 +25,11 @@ export function isPdf(bytes: Buffer): boolean {
 	const hasSignature = bytes.subarray(0, FILE_START).includes('%PDF-');
 	// A packed PDF may have the signature in it, too.
 	return hasSignature && !JSON_OR_PAGE.test(startOf(bytes)) && packingOf(bytes) === '';
+}
+
+/** Checks for the start of a web page. */
+export function beginsAsPage(bytes: Buffer): boolean {
+	return /^<(!doctype\s+html|html)/i.test(startOf(bytes));
 }
 
 /** Checks for a text that is blank, or begins as JSON or markup. */

@@ -42,7 +42,9 @@ export function findList(
 	{ path: givenPath, name, onlyByName }: Omit<ListPlace, 'pathOption'>,
 ): FoundList | { problem: FailureId } {
 	if (givenPath) {
-		const records = valueAt(body, givenPath);
+		const value = valueAt(body, givenPath);
+		// Some services write null for an empty list.
+		const records = value === null ? [] : value;
 		return Array.isArray(records) ? { path: givenPath, records } : { problem: 'list.notAtPath' };
 	}
 	if (Array.isArray(body)) return { path: [], records: body };

@@ -21,8 +21,10 @@ export function locateFile(body: JsonBody, filePath: string): Located {
 function fileAt(body: JsonBody, filePath: string): Located {
 	const value = valueAt(body, filePath);
 	const file = typeof value === 'string' ? (fileIn(value) ?? fileOfWords(value)) : undefined;
-	if (!file) throw noFile('file.notAtPath', body, filePath);
-	return file;
+	if (file) return file;
+	const isRelativeLink =
+		typeof value === 'string' && /^[^\s\ufffd]*\/[^\s\ufffd]*$/.test(value.trim());
+	throw isRelativeLink ? new Failure('file.badLink') : noFile('file.notAtPath', body, filePath);
 }
 
 function findFile(body: JsonBody): Located {

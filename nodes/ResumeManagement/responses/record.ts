@@ -2,7 +2,7 @@ import type { GenericValue, IDataObject, INodeExecutionData } from 'n8n-workflow
 
 import { isObject } from '../../shared/json';
 import type { ParameterReader } from '../../shared/parameters';
-import type { JsonBody } from '../http/judge';
+import { isBlank, type JsonBody } from '../http/judge';
 import { requestJson } from '../http/request';
 import type { HttpContext, HttpRequest } from '../http/send';
 
@@ -61,12 +61,12 @@ function isEnvelope(body: JsonBody): body is IDataObject {
  * - If the name `envelope` is taken, nothing is joined, and `data` stays a property.
  */
 function simplified(body: IDataObject): IDataObject {
-	const { data } = body;
-	const beside = { ...body };
+	const beside = withoutBlankError(body);
 	delete beside.status;
 	delete beside.data;
-	if (data === undefined) return beside;
-	if (!isObject(data)) return { ...beside, data };
+	if (body.data === undefined) return beside;
+	if (!isObject(body.data)) return { ...beside, data: body.data };
+	const data = withoutBlankError(body.data);
 
 	const inBoth = Object.keys(beside).filter((name) => Object.hasOwn(data, name));
 	const nullInRecord = inBoth.filter((name) => data[name] === null);
@@ -80,6 +80,13 @@ function simplified(body: IDataObject): IDataObject {
 	if (different.length === 0) return joined;
 	if (Object.hasOwn(joined, 'envelope')) return { ...beside, data };
 	return { envelope: pick(beside, different), ...joined };
+}
+
+/** Returns a copy without an `error` such as `[]`, by which a workflow would take the item for a failed one. */
+function withoutBlankError(record: IDataObject): IDataObject {
+	const copy = { ...record };
+	if (isBlank(copy.error)) delete copy.error;
+	return copy;
 }
 
 function pick(record: IDataObject, names: string[]): IDataObject {

@@ -26,14 +26,11 @@ const maxUpgrades: INodeProperties = {
 };
 
 /**
- * Statuses with which payment providers, such as Stripe, mark a subscription that is not paid, in lower case and without `_`. The
- * specification shows `active` only (§2).
+ * Parts of statuses, in lower case, with which payment providers mark a subscription that is not paid, such as `past_due` or
+ * `requires_payment_method`. The specification shows `active` only (§2).
  */
-// prettier-ignore
-const NOT_PAID = [
-	'incomplete', 'incompleteexpired', 'pastdue', 'unpaid', 'paused', 'canceled', 'cancelled', 'expired', 'suspended', 'inactive',
-	'declined', 'rejected', 'failed', 'paymentfailed',
-];
+const NOT_PAID =
+	/unpaid|not.?paid|past.?due|overdue|delinquent|uncollectible|incomplete|requires|pending|paused|halted|hold|cancel|expired|suspended|inactive|disabled|deactivated|terminated|^ended|blocked|declined|rejected|refund|fail|void|^false$/;
 
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
@@ -140,9 +137,12 @@ export const upgrade: WriteOperation = {
 		if (plan !== String(sent.planId).normalize('NFC')) {
 			return 'its subscription is not of the requested plan';
 		}
-		const status = String(data.status ?? '')
-			.replace(/[\s_-]/g, '')
-			.toLowerCase();
-		return NOT_PAID.includes(status) ? `its subscription is '${data.status as string}'` : undefined;
+		const { status, email } = data;
+		if (NOT_PAID.test(String(status).toLowerCase())) {
+			return `its subscription is '${String(status)}'`;
+		}
+		const isOfOther =
+			typeof email === 'string' && normalizeEmail(email) !== normalizeEmail(String(sent.email));
+		return isOfOther && email !== '' ? `its subscription is for '${email}'` : undefined;
 	},
 };
