@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SANDBOX_KEYS, SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { processedData } from '../support/deduplication.mts';
 import type { EngineRun } from '../support/engine.mts';
 import { shared } from '../support/environment.mts';
 import { customSend, getToken, getUsers, planUpgrade } from '../support/parameters.mts';
-import { useSandbox } from '../support/service.mts';
+import { useRawService, useSandbox } from '../support/service.mts';
 
 /** Safeguards against an unintended purchase: Preview, Max Upgrades, Send Once Key, and no upgrade twice in a run. */
 
@@ -155,6 +156,57 @@ describe('a Send Once Key', () => {
 		expect(sent()).toEqual([EMMA]);
 		// It would take ten seconds to wait for another execution, as for a claimed key.
 	}, 9_000);
+});
+
+describe("the success of a Send Once Key, if n8n's database is locked from the request on", () => {
+	/** Milliseconds of the lock, and of the pauses since it began, which take no time. */
+	let locked: number;
+	let waited: number;
+	let cancel: AbortController | undefined;
+	const service = useRawService(() => {
+		processedData.isFull = true;
+		return { status: 'success', data: { plan_id: pro } };
+	});
+	const paid = { ...planUpgrade, email: EMMA, planId: pro, sendOnceKey: 'payment-1' };
+	const pay = async (signal?: AbortSignal) => await service.run(paid, { node: CONTINUES, signal });
+
+	beforeEach(() => {
+		waited = 0;
+		cancel = undefined;
+		const { setTimeout } = shared;
+		const begin = Date.now();
+		jest.spyOn(shared.Date, 'now').mockImplementation(() => begin + waited);
+		jest.spyOn(shared, 'setTimeout').mockImplementation(((run: () => void, delay = 0) => {
+			if (!processedData.isFull) return setTimeout(run, delay);
+			cancel?.abort();
+			waited += delay;
+			processedData.isFull = waited < locked;
+			return setTimeout(run);
+		}) as typeof setTimeout);
+	});
+
+	test('is stored after half a minute, which a backup may take', async () => {
+		locked = 30_000;
+		expect(await pay()).toMatchObject({ items: [{ billed: true }], hints: [] });
+		expect(await pay()).toMatchObject({ items: [{ alreadySent: true }], hints: [] });
+		expect(service.requests).toHaveLength(1);
+	});
+
+	test('is stored by a cancelled run, too', async () => {
+		locked = 30_000;
+		cancel = new AbortController();
+		await pay(cancel.signal);
+		while (processedData.isFull) await sleep(10);
+		expect((await pay()).items).toMatchObject([{ alreadySent: true }]);
+		expect(service.requests).toHaveLength(1);
+	});
+
+	test('is given up after a minute, and a hint says so', async () => {
+		locked = Infinity;
+		const hints = [expect.stringMatching(/^The success of a Send Once Key could not be stored/)];
+		expect(await pay()).toMatchObject({ items: [{ billed: true }], hints });
+		expect(waited).toBe(60_000);
+	});
 });
 
 test.each([

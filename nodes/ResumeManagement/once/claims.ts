@@ -16,8 +16,14 @@ const MAX_INSERTIONS = 3;
 /** Values of a claim's row: its name, and the ID of its owner. Each other execution that asks for the row adds its own ID. */
 const ROW_AND_OWNER = 2;
 
-/** Attempts to store what became of a request. The pauses between them double. */
-const MAX_ATTEMPTS = 5;
+/**
+ * Milliseconds to store what became of a request: more than a backup locks n8n's SQLite database. n8n itself gives up after one second
+ * (`sqlite3_busy_timeout` in sqlite3's src/database.cc).
+ */
+const MAX_STORING = 60_000;
+
+/** Milliseconds between two attempts to store it. n8n's other writes wait during an attempt. */
+const STORING_INTERVAL = 1_000;
 
 /** n8n's mode that stores a list of values in one row of `processed_data`. Its other modes store only the latest value. */
 const MODE = { mode: 'entries' } as const;
@@ -135,17 +141,21 @@ export class Claims {
 		if (await this.isStored(rowName('never written'))) throw notClaimed();
 	}
 
-	/** @param hint is shown if no attempt succeeds */
+	/**
+	 * Goes on after the run was canceled, because later runs rely on it.
+	 * @param hint is shown if no attempt succeeds
+	 */
 	private async store(change: () => Promise<unknown>, hint: string): Promise<void> {
-		for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+		const end = Date.now() + MAX_STORING;
+		for (;;) {
 			try {
 				await change();
 				return;
 			} catch {
-				await pause(INTERVAL * 2 ** attempt, this.cancelled);
+				if (Date.now() >= end) return this.hint(hint);
+				await pause(STORING_INTERVAL);
 			}
 		}
-		this.hint(hint);
 	}
 
 	/** `node` is n8n's scope of a row. `withRow` puts the row's name in place of the node's ID. */
