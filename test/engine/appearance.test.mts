@@ -80,6 +80,8 @@ test.each([
 	['pay-1', 'pay\u20111', 'a hyphen that Word does not break'],
 	['pay-1', 'pay\u20101', "Unicode's hyphen"],
 	['pay-1', 'pay\u20131', 'a dash of Outlook'],
+	["O'Neil-1", 'O\u2019Neil-1', 'an apostrophe of Word'],
+	['a "b"', 'a \u201cb\u201d', 'quotes of Word'],
 	['pay-1', 'pay\u22121', 'a minus of a spreadsheet'],
 	['pay_1', 'pay_\uff11', 'a full-width digit of a Japanese keyboard'],
 	['file', '\ufb01le', 'a ligature of a PDF'],

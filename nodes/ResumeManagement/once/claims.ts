@@ -191,9 +191,13 @@ const NOT_REMOVED =
 const NOT_STORED =
 	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was used before.';
 
-/** Two keys that look the same are one key: with other forms of characters, or with a hyphen that Word or a spreadsheet has replaced. */
+/** Two keys that look the same are one key: with other forms of characters, or with a hyphen or a quote that Word has replaced. */
 function comparableKey(key: string): string {
-	return key.normalize('NFKC').replace(/[\u2010-\u2015\u2043\u2212]/g, '-');
+	return key
+		.normalize('NFKC')
+		.replace(/[\u2010-\u2015\u2043\u2212]/g, '-')
+		.replace(/[\u2018-\u201b\u2032]/g, "'")
+		.replace(/[\u201c-\u201f\u2033]/g, '"');
 }
 
 function rowName(...parts: unknown[]): string {
