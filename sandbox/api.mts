@@ -26,7 +26,7 @@ const MESSAGES = {
 	'sandbox-content-type': 'Every request needs the header "Content-type: application/json".',
 	'sandbox-malformed-body': 'The body must be a JSON object.',
 	'sandbox-token-type': 'A user token is not a private API key.',
-	'sandbox-unauthorized': 'Every request needs the header "Authentication: Bearer <a known key>".',
+	'sandbox-unauthorized': 'This private key is not known, or none was sent.',
 	'sandbox-unknown-ai-token': 'There is no such aiTokenId.',
 	'sandbox-unknown-email': 'No user has this email address.',
 	'sandbox-unknown-resume': 'There is no such resume.',

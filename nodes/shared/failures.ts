@@ -171,7 +171,7 @@ export const REQUEST_FAILURES = {
 
 	'service.error': [
 		REPORTED,
-		"Check this item's parameters, and the credential, against this message. If this keeps happening, contact your account manager.",
+		"Check the node's fields, and the credential, against this message. If this keeps happening, contact your account manager.",
 	],
 	'service.busy': [REPORTED, TRY_LATER, BATCHING],
 	'service.paymentFailed': [
@@ -193,7 +193,7 @@ export const REQUEST_FAILURES = {
 	],
 	'service.rejected': [
 		'The service rejected the request (HTTP {status}{page})',
-		"Check this item's parameters. If this keeps happening, contact your account manager.",
+		"Check the node's fields. If this keeps happening, contact your account manager.",
 	],
 	'service.keyRefused': [
 		'The service refused access (HTTP {status}{page})',
