@@ -32,7 +32,7 @@ export function privateKeyOf(pasted: unknown): string {
 }
 
 const INVALID_BASE_URL =
-	'Base URL must start with https:// (http:// for localhost only), end in a version, such as https://api.example.com/v1, and have no blank.';
+	'Base URL must start with https:// (http:// for localhost only), end in a version, such as https://api.example.com/v1, and contain no spaces.';
 
 const REFUSED =
 	'The service refused the request. Check that Private Key is complete, and that Base URL is the address that belongs to it.';

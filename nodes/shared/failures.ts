@@ -45,7 +45,7 @@ export const SETTING_FAILURES = {
 
 	'credential.baseUrl': [
 		"The credential's 'Base URL' can't be used",
-		'It must start with https:// (http:// for localhost only), end in a version, such as https://api.example.com/v1, and have no blank. Nothing was sent.',
+		'It must start with https:// (http:// for localhost only), end in a version, such as https://api.example.com/v1, and contain no spaces. Nothing was sent.',
 	],
 	'credential.privateKey': [
 		"The credential's 'Private Key' can't be used",
@@ -76,7 +76,7 @@ export const SETTING_FAILURES = {
 	],
 	'parameter.moreThanAnEmail': [
 		"'{field}' is more than an email address",
-		'It has {excess}, which is no part of one email address. Enter only the address, as its owner writes it.',
+		'It has {excess}, which is not part of an email address. Enter only the address, as its owner writes it.',
 	],
 	'parameter.invisible': [
 		"'{field}' has an invisible character ({code}) {place}",
@@ -100,7 +100,7 @@ export const SETTING_FAILURES = {
 	],
 	'parameter.notAPath': [
 		"'{field}' is not a path below the 'Base URL'",
-		'It has an empty part, such as after a slash at its end, a part "." or "..", a backslash, a #, or a % that is no escape. Write a percent sign as %25.',
+		'It has an empty part, such as after a slash at its end, a part "." or "..", a backslash, a #, or a % that is not part of an escape. Write a percent sign as %25.',
 	],
 	'parameter.isAnAddress': [
 		"'{field}' is an address",
@@ -325,12 +325,12 @@ export const REQUEST_FAILURES = {
 	'file.several': ['The response has more than one file', SET_FILE_PATH],
 	'file.notAtPath': ["The response has no file at '{path}'", SET_FILE_PATH],
 	'file.isText': [
-		'The response from {host} is no file',
+		'The response from {host} is not a file',
 		"It is text, or is declared as a PDF but does not begin as one. Text is a file only if it is sent as an attachment, or if 'File Path' in Options leads to it. Ask your account manager.",
 	],
 	'file.badLink': [
 		"The file's link can't be followed",
-		'It is no whole http or https address, or redirects too often. Ask your account manager.',
+		'It is not a complete http or https address, or redirects too often. Ask your account manager.',
 	],
 	'file.linkHoldsKey': [
 		"The file's link holds a secret of the credential",

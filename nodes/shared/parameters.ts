@@ -237,8 +237,10 @@ const NOT_A_VALUE = [
 	/^(null|undefined|nan|#?n\/a|\\n|invalid date(time)?)$/i,
 	// An object that became a text.
 	/\[object /i,
-	// Errors of spreadsheets in any language, such as #BEZUG!, also within a text. The number of an order, such as #1001, is none.
-	/^[#＃][^1-9]*$|#(n\/a|ref!|value!|name\?|div\/0!|num!)/iu,
+	// Errors of spreadsheets in any language, such as #BEZUG! and #NV. Numbers and names, such as #1001 and #abc, are values.
+	/^[#＃][^1-9\p{Ll}]*$/u,
+	// The same within a text.
+	/#(n\/a|ref!|value!|name\?|div\/0!|num!)/i,
 	// LibreOffice's Err:502, and Google's value before a sheet is calculated.
 	/^err:\d{3}$|^loading\.\.\.$/i,
 ];

@@ -40,7 +40,8 @@ export function normalizeEmail(email: string): string {
 	const address = trimInvisible(email).normalize('NFC').toLowerCase();
 	const [local, domain = '', ...others] = address.split('@');
 	const url = `http://${domain}`;
-	return others.length === 0 && URL.canParse(url) ? `${local}@${new URL(url).host}` : address;
+	const isDomain = others.length === 0 && !/[/?#:\\]/.test(domain) && URL.canParse(url);
+	return isDomain ? `${local}@${new URL(url).host}` : address;
 }
 
 /** What people's tools put around an address or into it. */

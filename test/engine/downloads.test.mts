@@ -12,7 +12,7 @@ const FILE = `%PDF-1.7 ${'resume '.repeat(40)}`;
 const PRIVATE_KEY = 'private-key-of-downloads';
 const MEGABYTE = 1024 * 1024;
 const NO_FILE = "The file's host sent no file (HTTP 500)";
-const textFrom = (host: string) => `The response from ${host} is no file`;
+const textFrom = (host: string) => `The response from ${host} is not a file`;
 const TEXT = textFrom('the service');
 const PAGE = 'The response is a web page';
 const HOSTED_TEXT = textFrom("the file's host");

@@ -72,7 +72,7 @@ const DATES = { Date: timeOf('00'), 'Retry-After': timeOf(PAUSE) };
 /** What is left of the PDF has no signature. */
 const CUT_SHORT = {
 	...odd('The response is not JSON'),
-	download: [1, 'The response from the service is no file'],
+	download: [1, 'The response from the service is not a file'],
 } as Outcomes;
 const NOT_FOLLOWED = odd('The service redirected the request');
 const ELSEWHERE: Outcomes = { ...NOT_FOLLOWED, download: [3, "Could not connect to the file's"] };

@@ -159,7 +159,7 @@ test.each([
 		expect((await download()).message).toMatch(/^(The response|The service reported)/);
 		hosted = response;
 		response = http(302, { Location: link() });
-		expect((await download()).message).toBe("The response from the file's host is no file");
+		expect((await download()).message).toBe("The response from the file's host is not a file");
 	}
 });
 

@@ -10,6 +10,7 @@ import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
 import { type Entry, journalOf, requireLastingJournal } from '../once/journal';
 import { requestIdentity } from '../once/requestIdentity';
+import type { WriteId } from '../once/writeId';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../responses/record';
 import { parametersOf, prepareWrite, type PreparedWrite } from './prepare';
@@ -27,43 +28,71 @@ export async function writeAll(
 	indexes: number[],
 ): Promise<INodeExecutionData[]> {
 	const outputs = new Map<number, INodeExecutionData[]>();
-	const prepared = new Map<number, PreparedWrite>();
 	try {
 		requireLastingJournal(run.context);
-		const journal = journalOf(run.context);
-
-		// 1. What an earlier attempt by Retry On Fail has carried out comes before anything that can fail in this attempt.
-		for (const index of indexes) {
-			const entry = journal.recall(run.writeId ?? index);
-			if (entry) outputs.set(index, await runItem(run, index, async () => [itemOf(entry)]));
-		}
-
-		// 2. Prepare the other items.
+		await recallEarlier(run, indexes, outputs);
 		if (run.node.retryOnFail) run.hint(retryHint(operation));
 		refuseTooMany(run, operation, indexes);
-		for (const index of indexes) {
-			if (outputs.has(index)) continue;
-			try {
-				prepared.set(index, await prepareUnrepeated(run, operation, index));
-			} catch (error) {
-				journal.record(run.writeId ?? index, { outcome: 'refused', failure: error as Error });
-				outputs.set(index, failedOutput(run, index, error));
-			}
-		}
-
-		// 3. Send them.
-		const pace = paceOf(run);
-		for (const [index, write] of prepared) {
-			await pace.next();
-			const item = async () => [await writeOne(run, operation, index, write)];
-			outputs.set(index, await runItem(run, index, item));
-		}
+		const prepared = await prepareOthers(run, operation, indexes, outputs);
+		await sendPrepared(run, operation, prepared, outputs);
 	} catch (error) {
 		// Without On Error = Continue, the error of an item; else one of the whole run, such as Max Upgrades.
 		if (!run.returnsFailures) throw withProgress(run, operation, error, indexes);
 		fillMissingOutputs(outputs, indexes, error);
 	}
 	return indexes.flatMap((index) => outputs.get(index)!);
+}
+
+/** Adds the outputs of items that an earlier attempt by Retry On Fail has carried out: whatever fails now, they stay. */
+async function recallEarlier(
+	run: Run,
+	indexes: number[],
+	outputs: Map<number, INodeExecutionData[]>,
+): Promise<void> {
+	for (const index of indexes) {
+		const entry = journalOf(run.context).recall(idOf(run, index));
+		if (entry) outputs.set(index, await runItem(run, index, async () => [itemOf(entry)]));
+	}
+}
+
+/** Prepares the items without an output. An item that is not valid fails. */
+async function prepareOthers(
+	run: Run,
+	operation: WriteOperation,
+	indexes: number[],
+	outputs: Map<number, INodeExecutionData[]>,
+): Promise<Map<number, PreparedWrite>> {
+	const prepared = new Map<number, PreparedWrite>();
+	for (const index of indexes.filter((one) => !outputs.has(one))) {
+		try {
+			prepared.set(index, await prepareUnrepeated(run, operation, index));
+		} catch (error) {
+			// It stops the writes of other items that n8n has started at the same time.
+			const entry = { outcome: 'refused', failure: error as Error } as const;
+			journalOf(run.context).record(idOf(run, index), entry);
+			outputs.set(index, failedOutput(run, index, error));
+		}
+	}
+	return prepared;
+}
+
+async function sendPrepared(
+	run: Run,
+	operation: WriteOperation,
+	prepared: Map<number, PreparedWrite>,
+	outputs: Map<number, INodeExecutionData[]>,
+): Promise<void> {
+	const pace = paceOf(run);
+	for (const [index, write] of prepared) {
+		await pace.next();
+		const items = async () => [await writeOne(run, operation, index, write)];
+		outputs.set(index, await runItem(run, index, items));
+	}
+}
+
+/** Returns what identifies an item's write within the run. */
+function idOf(run: Run, index: number): WriteId {
+	return run.writeId ?? index;
 }
 
 /**
@@ -77,7 +106,7 @@ export async function writeInTurn(
 ): Promise<INodeExecutionData[]> {
 	const journal = journalOf(run.context);
 	return await journal.inTurn(async () => {
-		if (!run.returnsFailures) journal.refuseAfterFailure(run.writeId ?? index);
+		if (!run.returnsFailures) journal.refuseAfterFailure(idOf(run, index));
 		return await writeAll(run, operation, [index]);
 	});
 }
@@ -98,7 +127,7 @@ async function writeOne(
 	const entry = sendOnceKey
 		? await sendClaimed(run, operation, write, sendOnceKey)
 		: await sendConfirmed(run, operation, write);
-	journalOf(run.context).record(run.writeId ?? index, entry);
+	journalOf(run.context).record(idOf(run, index), entry);
 	return itemOf(entry);
 }
 

@@ -26,11 +26,17 @@ const maxUpgrades: INodeProperties = {
 };
 
 /**
- * Parts of statuses, in lower case, with which payment providers mark a subscription that is not paid, such as `past_due` or
- * `requires_payment_method`. The specification shows `active` only (§2).
+ * Statuses with which payment providers mark a subscription that is not paid, as letters in lower case: those of Stripe's
+ * subscriptions and payment intents, of Razorpay, and general words. The specification shows `active` only (§2).
  */
-const NOT_PAID =
-	/unpaid|not.?paid|past.?due|overdue|delinquent|uncollectible|incomplete|requires|pending|paused|halted|hold|cancel|expired|suspended|inactive|disabled|deactivated|terminated|^ended|blocked|declined|rejected|refund|fail|void|^false$/;
+// prettier-ignore
+const NOT_PAID = [
+	'incomplete', 'incompleteexpired', 'pastdue', 'unpaid', 'paused', 'canceled', 'cancelled', 'uncollectible',
+	'requirespaymentmethod', 'requiresconfirmation', 'requiresaction', 'requirescapture', 'processing',
+	'pending', 'paymentpending', 'halted', 'expired', 'onhold', 'notpaid', 'overdue', 'delinquent', 'refunded', 'ended',
+	'suspended', 'inactive', 'disabled', 'deactivated', 'terminated', 'blocked', 'declined', 'rejected', 'failed', 'paymentfailed',
+	'false',
+];
 
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
@@ -137,12 +143,13 @@ export const upgrade: WriteOperation = {
 		if (plan !== String(sent.planId).normalize('NFC')) {
 			return 'its subscription is not of the requested plan';
 		}
-		const { status, email } = data;
-		if (NOT_PAID.test(String(status).toLowerCase())) {
-			return `its subscription is '${String(status)}'`;
+		const status = String(data.status);
+		if (NOT_PAID.includes(status.replace(/[^a-z]/gi, '').toLowerCase())) {
+			return `its subscription is '${status}'`;
 		}
-		const isOfOther =
-			typeof email === 'string' && normalizeEmail(email) !== normalizeEmail(String(sent.email));
-		return isOfOther && email !== '' ? `its subscription is for '${email}'` : undefined;
+		const { email } = data;
+		if (typeof email !== 'string' || email === '') return undefined;
+		const isSame = normalizeEmail(email) === normalizeEmail(String(sent.email));
+		return isSame ? undefined : `its subscription is for '${email}'`;
 	},
 };
