@@ -13,7 +13,7 @@ import {
 import { searchResumes, searchUsers } from './lookup/pickLists';
 import { resources } from './operations';
 import type { Operation } from './operations/operation';
-import { runItems, runSingleItem } from './run/entry';
+import { runAllItems, runOneItem } from './run/entry';
 
 /*
  * The node is declarative, as n8n recommends for an HTTP API: its description declares each request, in `requestDefaults` and in the
@@ -28,31 +28,28 @@ import { runItems, runSingleItem } from './run/entry';
  * n8n's first way in: a function for each operation, by the values of resource and operation. n8n calls it with all items of a run
  * (getCustomOperation in n8n-core's workflow-execute.ts).
  */
-const customOperations: INodeType['customOperations'] = Object.fromEntries(
-	resources.map(({ option, operations }) => [
-		option.value,
-		Object.fromEntries(
-			operations.map((operation) => [
-				operation.value,
-				async function (this: IExecuteFunctions) {
-					return await runItems.call(this, operation);
-				},
-			]),
-		),
-	]),
-);
+const customOperations: NonNullable<INodeType['customOperations']> = {};
+for (const { option, operations } of resources) {
+	const ofResource: (typeof customOperations)[string] = {};
+	for (const operation of operations) {
+		ofResource[operation.value] = async function (this: IExecuteFunctions) {
+			return await runAllItems.call(this, operation);
+		};
+	}
+	customOperations[option.value] = ofResource;
+}
 
 /**
  * n8n's second way in, for one item: its routing calls this function where it does not call `customOperations`, for tools of AI
  * Agent 2 and in its step executor. It runs the saved operation: an evaluated one could be another, whose fields n8n has
  * removed.
  */
-async function runOneItem(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+async function runSavedOperation(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const { resource, operation } = this.getNode().parameters;
 	const known = resources
 		.find(({ option }) => option.value === resource)
 		?.operations.find(({ value }) => value === operation);
-	return await runSingleItem.call(this, known);
+	return await runOneItem.call(this, known);
 }
 
 const properties: INodeProperties[] = [
@@ -138,7 +135,7 @@ export class ResumeManagement implements INodeType {
 		credentials: [{ name: 'resumeManagementApi', required: true }],
 		// Makes the node declarative: see the top of this file.
 		requestDefaults: { baseURL: '={{ $credentials.baseUrl }}' },
-		requestOperations: { pagination: runOneItem },
+		requestOperations: { pagination: runSavedOperation },
 		properties,
 	};
 

@@ -11,7 +11,7 @@ import { isTool } from '../../shared/parameters';
 import { writeIdOf } from '../once/writeId';
 import type { Operation, ReadOperation } from '../operations/operation';
 import { parametersOf, prepareRead } from './prepare';
-import { fillMissingOutputs, type Pace, paceOf, type Run, runItem } from './run';
+import { fillMissingOutputs, type Pace, paceOf, type Run, pairedOutput } from './run';
 import { writeAll, writeInTurn } from './write';
 
 /**
@@ -20,7 +20,7 @@ import { writeAll, writeInTurn } from './write';
  * @returns one output; n8n moves the items with an `error` to the error output if there is one
  * @throws NodeApiError or NodeOperationError
  */
-export async function runItems(
+export async function runAllItems(
 	this: IExecuteFunctions,
 	operation: Operation,
 ): Promise<INodeExecutionData[][]> {
@@ -49,13 +49,13 @@ const EMPTY_ITEM =
 
 /**
  * Runs the operation for one item. n8n's loop over declarative nodes calls it for each, all at once, where n8n does not call
- * {@link runItems}: for the tools of version 2 of its AI Agent (n8n-core's get-input-connection-data.ts), and in its step
+ * {@link runAllItems}: for the tools of version 2 of its AI Agent (n8n-core's get-input-connection-data.ts), and in its step
  * executor (V1StepExecutor of @n8n/node-engine-compatibility).
  * n8n shows no hints there. The items share nothing: the list of users is read for each, and each waits for its key alone.
  * @param operation undefined for one that the node does not have, such as n8n's Custom API Call
  * @throws NodeApiError or NodeOperationError
  */
-export async function runSingleItem(
+export async function runOneItem(
 	this: IExecutePaginationFunctions,
 	operation?: Operation,
 ): Promise<INodeExecutionData[]> {
@@ -71,7 +71,7 @@ export async function runSingleItem(
 		readParameter: (name, _index, ...values) => this.getNodeParameter(name, ...values),
 	};
 	const index = this.getItemIndex();
-	return await runItem(run, index, async () => {
+	return await pairedOutput(run, index, async () => {
 		if (!operation) throw new Failure('parameter.operation');
 		if (!operation.write) return await readItem(run, operation, index);
 		return await writeInTurn({ ...run, writeId: writeIdOf(this) }, operation, index);
@@ -86,10 +86,10 @@ async function readAll(
 ): Promise<INodeExecutionData[]> {
 	const outputs = new Map<number, INodeExecutionData[]>();
 	try {
-		const atOnce = parametersOf(run, operation, 0).count('options.maxParallelRequests');
-		await runInParallel(indexes, atOnce, paceOf(run), async (index) => {
+		const maxParallel = parametersOf(run, operation, 0).count('options.maxParallelRequests');
+		await runInParallel(indexes, maxParallel, paceOf(run), async (index) => {
 			const items = async () => await readItem(run, operation, index);
-			outputs.set(index, await runItem(run, index, items));
+			outputs.set(index, await pairedOutput(run, index, items));
 		});
 	} catch (error) {
 		// Without On Error = Continue, the error of an item, which is n8n's; else one of the whole run, such as its cancellation.
@@ -125,7 +125,7 @@ const SLICE = 5;
  */
 export async function runInParallel(
 	indexes: number[],
-	atOnce: number,
+	maxParallel: number,
 	pace: Pace,
 	task: (index: number) => Promise<void>,
 ): Promise<void> {
@@ -145,7 +145,7 @@ export async function runInParallel(
 				await sleep(0);
 				sliceStart = Date.now();
 			}
-			if (running.size >= atOnce) await Promise.race(running);
+			if (running.size >= maxParallel) await Promise.race(running);
 		}
 	} finally {
 		await Promise.all(running);

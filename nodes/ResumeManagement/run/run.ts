@@ -41,7 +41,7 @@ export interface Run {
  * Returns the items that an input item leads to, paired with it; or a failed item.
  * @throws NodeApiError or NodeOperationError if a failed item ends the run
  */
-export async function runItem(
+export async function pairedOutput(
 	run: Run,
 	index: number,
 	outputOf: () => Promise<INodeExecutionData[]>,

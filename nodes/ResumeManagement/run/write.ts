@@ -15,7 +15,7 @@ import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../responses/record';
 import { parametersOf, prepareWrite, type PreparedWrite } from './prepare';
 import { retryHint, withProgress } from './progress';
-import { failedOutput, fillMissingOutputs, paceOf, type Run, runItem } from './run';
+import { failedOutput, fillMissingOutputs, paceOf, type Run, pairedOutput } from './run';
 
 /**
  * Writes items, one after the other. All of them are prepared before the first is sent: under On Error = Stop, an invalid item ends
@@ -51,7 +51,7 @@ async function recallEarlier(
 ): Promise<void> {
 	for (const index of indexes) {
 		const entry = journalOf(run.context).recall(idOf(run, index));
-		if (entry) outputs.set(index, await runItem(run, index, async () => [itemOf(entry)]));
+		if (entry) outputs.set(index, await pairedOutput(run, index, async () => [itemOf(entry)]));
 	}
 }
 
@@ -86,7 +86,7 @@ async function sendPrepared(
 	for (const [index, write] of prepared) {
 		await pace.next();
 		const items = async () => [await writeOne(run, operation, index, write)];
-		outputs.set(index, await runItem(run, index, items));
+		outputs.set(index, await pairedOutput(run, index, items));
 	}
 }
 
