@@ -3,7 +3,14 @@ import type { Execution } from '../../host/rest.mts';
 import { scoreResume } from '../../sandbox/score.mts';
 import { SANDBOX_KEYS } from '../../sandbox/seed.mts';
 import { Store, type Resume } from '../../sandbox/store.mts';
-import { addExamples, startInstance, startMilliseconds, success, tested } from './instance.mts';
+import {
+	addExamples,
+	outputOf,
+	startInstance,
+	startMilliseconds,
+	success,
+	tested,
+} from './instance.mts';
 import type { OwnInstance } from './instance.mts';
 
 /** Both syncs in a real n8n, with failures, kills and changes of the service's data. They share a Data Table. */
@@ -174,8 +181,13 @@ describe.each(syncs)('%s', (which) => {
 		expect((await sync(which)).status).toBe('error');
 		expect(await resumeIds()).toEqual(all);
 		faults.clear();
-		expect(reportOf(await sync(which))).toBe('');
+		const night = await sync(which);
+		expect(reportOf(night)).toBe('');
 		expect(await resumeIds()).toEqual(here);
+		const count = all.length - here.length;
+		expect(outputOf(night, 'Sum up the night').map(({ json }) => json.why)).toEqual(
+			Array(count).fill(`Gone: ${count} of ${all.length} rows`),
+		);
 
 		instance.query("UPDATE users SET id = 'user-011' WHERE id = 'none'");
 		for (const user of ['user-010', 'user-001']) {
@@ -209,7 +221,10 @@ describe.each(syncs)('%s', (which) => {
 			const report = reportOf(await sync(which));
 			expect(await resumeIds()).toEqual(all);
 			instance.sandbox.faults.clear();
-			if (users.length === 0) expect(report).toMatch(/no row was changed|30 of 30 rows would/i);
+			if (users.length === 0)
+				expect(report).toMatch(
+					/^The list of users is empty, so no row was changed\. Check the credential in All users/,
+				);
 			else
 				expect(report).toMatch(
 					/^Problems: 1\. What could be read is saved\.\n\d+ of 30 rows would be deleted, so none was\. .* Look first whether the list of users came whole\. .* largestLoss .*\(IDs: .*user-003.*\)\.$/,

@@ -172,16 +172,20 @@ example(
 		sandbox.faults.add({ path: '/resume/*', response: { status: 500 } });
 		expect(await message()).toEqual([
 			expect.stringMatching(`^${name}: The service had an internal error \\(HTTP 500\\)\\. `),
-			expect.stringMatching(
-				/^When the service is back, open this execution, choose Debug in editor and /,
-			),
+			'When the service is back, the next save scores the resume.',
+		]);
+		sandbox.faults.clear();
+		sandbox.faults.add({ path: '/resume/*', response: { status: 404 } });
+		expect(await message()).toEqual([
+			expect.stringMatching(`^${name}: The service has nothing at this address .*Check the ID`),
 		]);
 		sandbox.faults.clear();
 		const json = structuredClone(pinData!['Section saved']![0]!.json);
 		(json.data as typeof sample).data = { userId: userId! };
 		await api.updateWorkflow(exampleId(file), { pinData: { 'Section saved': [{ json }] } });
 		const unnamed = `Resume without an ID of user ${userId} was not scored`;
-		expect((await message())[0]).toMatch(`${unnamed}: enter your field for the ID in Score.`);
+		const enter = 'Enter your field for the ID in Score. Then the next save scores the resume.';
+		expect(await message()).toEqual([`${unnamed}: ${enter}`]);
 		await api.updateWorkflow(exampleId(file), { pinData });
 		expect(await readTable('Latest scores')).toEqual(before);
 	},
@@ -208,6 +212,7 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 	const { pinData } = await api.readWorkflow(exampleId('tell-of-failures'));
 	const sample = pinData!['Execution failed']![0]!.json.execution as { error: Error };
 	expect(text).toContain(sample.error.message);
+	expect(text).not.toContain('sample)');
 	expect(text).toContain(`Execution: ${url}/workflow/${exampleId('upgrade-after-payment')}/`);
 	// n8n's own place in a node's items or code helps nobody.
 	const { json } = structuredClone(pinData!['Execution failed']![0]!);
@@ -217,6 +222,8 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 	});
 	await run('tell-of-failures', 'Execution failed');
 	expect(mail.mails.at(-1)).toMatch(/\nIt failed\n/);
+	expect(mail.mails.at(-1)).toMatch(/^Subject: Failed: .* \(sample\)\n/);
+	expect(mail.mails.at(-1)).toContain('\nExecution: none, because this is a sample\n');
 	await api.updateWorkflow(exampleId('tell-of-failures'), { pinData });
 });
 
@@ -235,20 +242,22 @@ example(
 		const { faults, requests } = instance.sandbox;
 		requests.length = 0;
 		const found = Array(7).fill(expect.stringContaining(' found. ')) as unknown[];
-		const all = 'All fields found. The examples need no change';
+		const all = 'All fields found. The examples need no change. Upgrades are not checked';
 		expect(await check()).toEqual([undefined, all, ...found]);
 		expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 		expect(requests.length).toBeLessThan(40);
 
 		const of = 'Your fields are userId, mail.';
-		const syncs = 'the syncs, Find new or changed users, Export and Onboard.';
+		const nightly = 'the nightly sync (Their resumes, New or changed?, Save row)';
 		faults.add({ path: '/users', ...success([{ userId: 'user-001', mail: 'x@y.z' }]) });
 		faults.add({ path: '/resume/resume-001/score', response: { status: 404 } });
 		expect(await check()).toEqual([
 			expect.stringMatching(
-				/^User has no field id\. Your .* Export and Onboard\.\nUser has no field email\. .*\nScore: The service has nothing at/,
+				/^User has no field id\. Your .* Onboard .*Respond\)\.\nUser has no field email\. .*\nScore: The service has nothing at/,
 			),
-			`id not found. ${of} Enter yours in Their resumes here, and in: ${syncs}`,
+			expect.stringContaining(
+				`id not found. ${of} Enter yours in Their resumes here, and in: ${nightly}, `,
+			),
 			`email not found. ${of} Enter yours in: all that find a user by email.`,
 			expect.stringMatching(
 				/^score error\. The service has nothing at this address .*Check the ID/,
@@ -414,6 +423,21 @@ example('onboarding', 'says why no resume was created, and uses one that was', a
 	expect([status, data]).toMatchObject([200, { userId: user.id, resumeId: resume!.id }]);
 });
 
+example('onboarding', 'says what to do if a create may be lost, today and tomorrow', async () => {
+	const user = { id: 'user-gone', email: 'gone@example.com' };
+	instance.query("INSERT INTO users VALUES (?, ?, 'Gone', 'Request', 0, 0)", user.id, user.email);
+	await activate('onboarding');
+	instance.sandbox.faults.add({ path: `/user/${user.id}/resume`, drop: 'before', times: 1 });
+	for (const advice of [
+		/^It is not known whether .* Call again in a minute: /,
+		/^An earlier call today may have created a resume\. If the user still has none, create .* tomorrow\.$/,
+	])
+		expect(await post('onboarding', { email: user.email })).toMatchObject({
+			status: 502,
+			data: { step: 'Create resume', advice: expect.stringMatching(advice) as unknown },
+		});
+});
+
 example('onboarding', 'creates nothing if the list of resumes is not complete', async () => {
 	const { query, sandbox } = instance;
 	const user = { id: 'user-cut', email: 'cut@example.com' };
@@ -481,7 +505,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const execution = await run('export-pdfs', 'Start');
 	expect(execution.status).toBe('error');
 	expect(execution.data.resultData.error!.message).toMatch(
-		/^Not exported: 2 \(resumes, or users with all .*\. Remove the cause, and run it again\.\n2 × The service has nothing at .*Check the ID.*\(IDs: resume-007, user-002\)\.$/,
+		/^Not exported: 1 resume, and all resumes of 1 user\. Remove the cause, and run it again\.\n2 × The service has nothing at .*Check the ID.*\(IDs: resume-007, user-002\)\.$/,
 	);
 	const sql = "SELECT id FROM resumes WHERE user_id NOT IN ('user-002', 'user-003') ORDER BY id";
 	const ids = instance.query(sql).map(({ id }) => String(id));
@@ -501,7 +525,9 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	await rm(blocked);
 	await mkdir(blocked);
 	const { data } = await run('export-pdfs', 'Start');
-	expect(data.resultData.error!.message).toMatch(/^Not exported: 1 [^]*\n1 × .* is a directory\.$/);
+	expect(data.resultData.error!.message).toMatch(
+		/^Not exported: 1 resume\. [^]*\n1 × .* is a directory\.$/,
+	);
 
 	// The folder is missing.
 	const { nodes } = await instance.api.readWorkflow(instance.exampleId('export-pdfs'));
@@ -525,6 +551,10 @@ example('agent-user-questions', 'answers with the results of its tools', async (
 	const file = 'agent-user-questions';
 	await setModel(file);
 	const { userId, email, resumeId } = somebody();
+	// The model reads all of a long list.
+	const listed = Array.from({ length: 60 }, (_, index) => ({ id: `other-${index}` }));
+	const path = `/user/${userId}/resumes`;
+	instance.sandbox.faults.add({ path, ...success([...listed, { id: resumeId }]) });
 	const json = { chatInput: `Which score has ${email}?`, sessionId: 'one' };
 	await instance.api.updateWorkflow(instance.exampleId(file), { pinData: { Chat: [{ json }] } });
 	model.script([
