@@ -70,6 +70,18 @@ const changeAll = (text: string) =>
 describe.each(syncs)('%s', (which) => {
 	beforeAll(async () => await expectRepair(which));
 
+	it('fails if the first list of users is empty, and says what to check', async () => {
+		const before = await rows();
+		for (const { resumeId } of before)
+			await instance.deleteRows('Synced resumes', 'resumeId', String(resumeId));
+		instance.sandbox.faults.add({ path: '/users', ...success([]) });
+		expect(reportOf(await sync(which))).toMatch(
+			/^The list of users is empty, so no row was changed/,
+		);
+		instance.sandbox.faults.clear();
+		await expectRepair(which);
+	});
+
 	it('fails without its table, and says so', async () => {
 		const id = exampleId(which === 'nightly-sync' ? which : 'large-sync-batch');
 		const { nodes } = await instance.api.readWorkflow(id);
