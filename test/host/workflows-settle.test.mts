@@ -68,15 +68,19 @@ async function open(person: string) {
 const setMinutes = async (from: number, to: number) =>
 	await change(
 		file,
-		(node) => JSON.parse(JSON.stringify(node).replace(`minus(${from},`, `minus(${to},`)) as INode,
+		(node) =>
+			JSON.parse(JSON.stringify(node).replace(`minutes = ${from};`, `minutes = ${to};`)) as INode,
 	);
 
 it('lists an upgrade ten minutes after its last change', async () => {
 	await activate(file);
 	await addRow({ upgradeId: 'young', email: newEmail() });
 	const { page } = await submitForm(file, 'Eva');
-	expect(page).toContain('Nothing to settle now');
-	expect(page).toContain('listed ten minutes after its last change');
+	expect(page).toMatch(/1 open, the first one is listed at \d\d:\d\d GMT</);
+	expect(page).toContain('listed 10 minutes after its last change');
+	await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'young');
+	expect((await submitForm(file, 'Eva')).page).toContain('Nothing is open');
+	await addRow({ upgradeId: 'young', email: newEmail() });
 	await setMinutes(10, -5);
 	expect((await submitForm(file, 'Eva')).page).toContain('file young: ');
 	await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'young');
@@ -131,7 +135,7 @@ it('does what a person decides, once, and leaves the rest open', async () => {
 	expect(decided).toMatchObject({
 		status: 'error',
 		message: expect.stringMatching(
-			/^payment row_3, \S+ \S+ – held\. Eva sent it again with a new key\. This try is not billed\. The service reported – .* account manager .* Settle open upgrades lists it again in ten minutes\. ?$/,
+			/^payment row_3, \S+ \S+: held\. Eva sent it again with a new key\. This try is not billed\. The service reported: .* account manager .* Settle open upgrades lists it again in ten minutes\. ?$/,
 		) as unknown,
 	});
 
@@ -181,6 +185,24 @@ it('takes an upgrade whose response the node could not show for billed', async (
 	await api.updateWorkflow(exampleId(file), { nodes });
 	await activate(file);
 	await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'applied');
+});
+
+it('names what is still open with its whole ID, and leaves an ID that nobody decided', async () => {
+	const [upgradeId, planId] = ['2026-11-26T17:32:22.022Z', failingPayment];
+	await addRow({ source: 'approval', upgradeId, email: newEmail(), planId });
+	await addRow({ upgradeId: 'untouched', email: newEmail() });
+	const before = await instance.readTable('Upgrade outcomes');
+	const { page, status, message } = await (await open('Eva')).decide({ [upgradeId]: again });
+	expect(page).toContain(`approval ${upgradeId}, `);
+	expect([status, message]).toEqual([
+		'error',
+		expect.stringContaining(`approval ${upgradeId}, `) as unknown,
+	]);
+	const now = await instance.readTable('Upgrade outcomes');
+	const untouched = (rows: typeof now) => rows.find((row) => row.upgradeId === 'untouched');
+	expect(untouched(now)).toEqual(untouched(before));
+	for (const id of [upgradeId, 'untouched'])
+		await instance.deleteRows('Upgrade outcomes', 'upgradeId', id);
 });
 
 it('tells two people with one name apart', async () => {

@@ -610,7 +610,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	// The model asks for another upgrade. Its email has the same links as the first one.
 	const other = instance.emails[0]!;
 	const again = { ...upgrade, toolParameters: { email: other, planId: pro } };
-	const used = 'This Send Once Key was used before';
+	const used = 'Send Once Key';
 	const notSent = `${other}, ${pro}: not sent. A request sends one upgrade. Send another`;
 	const declined = 'User rejected the tool call to Upgrade a plan';
 	for (const [presses, calls, results, outcome, detail, report] of [
@@ -679,14 +679,14 @@ example(approval, 'tells both people and the table of each other outcome', async
 			null,
 			0,
 			nobody,
-			/^Nobody .* No user has/,
+			/^Nobody was asked\. No user has this email address\. Correct the email or plan, and send a new request\.$/,
 			'success',
 		],
 		[['Which plan?'], null, 0, nobody, /^Nobody was asked\.$/, 'success'],
 		[[find(), 'An error.'], down, 0, nobody, /^Nobody .* not available/, 'error'],
 		[[find(), wrongShape, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
 		[[find(), blank, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
-		[[400], null, 0, nobody, /^The agent failed: .*Send the request again/, 'error'],
+		[[400], null, 0, nobody, /^The agent failed: [^.]*\. Send the request again\.$/, 'error'],
 		[[find(), upgrade, 'Done.'], lost, 1, { email, planId: pro }, /^It may be billed\. /, 'error'],
 		// The model fails after the upgrade.
 		[[find(), upgrade, 400], null, 1, nobody, /^The agent failed: .*It may be billed/, 'error'],
@@ -712,7 +712,55 @@ example(approval, 'tells both people and the table of each other outcome', async
 			status === 'error' ? expect.stringContaining(`: ${outcome}. `) : undefined,
 		]);
 	}
-	expect(instance.billed(email) - before).toBe(2);
+	// Both requests that were sent are equal, and of one day.
+	expect(instance.billed(email) - before).toBe(1);
+});
+
+example(approval, 'bills equal requests of a day once, and says so to both people', async () => {
+	const { api, billed, emails } = instance;
+	const [email, other] = [emails[41]!, emails[42]!];
+	await setModel(approval);
+	await setMail(approval);
+	await activate(approval);
+	const upgrade = (to: string) => ({
+		name: 'Upgrade_a_plan',
+		arguments: { toolParameters: { email: to, planId: pro } },
+	});
+	// Two people ask before one of them is approved. A model calls the upgrade twice at once.
+	model.script([
+		...[[upgrade(email)], [upgrade(email.toUpperCase())]],
+		...['Done.', 'Done.'],
+		...[[upgrade(email), upgrade(other)], 'Done.'],
+	]);
+	const ids: string[] = [];
+	const mails: string[] = [];
+	for (const requester of ['one@example.com', 'two@example.com']) {
+		const newest = await askForUpgrade(`Please upgrade ${email}`, requester);
+		while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
+		mails.push(mail.mails.pop()!);
+		ids.push((await newest()).id);
+	}
+	await Promise.all(mails.map(async (one) => await press(one, 'Approve')));
+	for (const id of ids) expect((await api.waitForExecution(id)).status).toBe('success');
+	expect(billed(email)).toBe(1);
+	while (mail.mails.length < 2) await sleep(100);
+	const told = 'not sent. Another request of the day was billed. For one more, ask tomorrow.';
+	expect(mail.mails.filter((one) => one.includes(told))).toHaveLength(1);
+	expect(
+		(await approvals())
+			.slice(-2)
+			.map(({ outcome }) => outcome)
+			.sort(),
+	).toEqual(['not sent', 'upgraded']);
+
+	const newest = await askForUpgrade(`Please upgrade ${other}`);
+	for (;;) {
+		const { id, status } = await newest();
+		if (status === 'waiting' && mail.mails.length) await press(mail.mails.pop()!, 'Approve');
+		if (['error', 'success'].includes(status)) break;
+		await sleep(200);
+	}
+	expect([billed(email), billed(other)]).toEqual([1, 0]);
 });
 
 example(approval, 'fails for no upgrade whose response could not be shown', async () => {
@@ -729,10 +777,10 @@ example(approval, 'fails for no upgrade whose response could not be shown', asyn
 		connections: Object.fromEntries(Object.entries(connections).filter(([, { main }]) => main)),
 	};
 	const agent = { type: 'n8n-nodes-base.set', typeVersion: 3.4 };
-	const asked = { Request: 'An upgrade', submittedAt: 'now' };
+	const asked = { Request: 'An upgrade', submittedAt: '2026-11-26T12:32:22.022-05:00' };
 	for (const [outcome, message] of [
 		['applied', undefined],
-		['refused', `x@y.z, ${pro}: refused. Not billed. refused`],
+		['refused', `x@y.z, ${pro}: refused. Not billed. refused.`],
 	] as const) {
 		const jsonOutput = JSON.stringify({ intermediateSteps: [step(outcome)] });
 		const changed = nodes
