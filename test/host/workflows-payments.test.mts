@@ -178,8 +178,10 @@ it.each([
 });
 
 const decide = 'decide in Settle open upgrades.';
-const again =
-	'It is not billed. Your payment provider got HTTP 503, so it delivers the payment again. Correct the cause until then.';
+const later =
+	'It is not billed. Your payment provider got HTTP 503, so it delivers the payment again.';
+const again = `${later} Correct the cause until then.`;
+const map = `It is not billed. Map the plan in Payment. ${resend} Or upgrade from a file.`;
 const correct = `It is not billed. Correct the cause. ${resend}`;
 const failures = [
 	['unknown', 200, {}, { drop: 'after' }, `\\. It may be billed. In ten minutes, ${decide}`],
@@ -197,7 +199,7 @@ const failures = [
 		undefined,
 		`It is not billed. In ten minutes, ${decide}`,
 	],
-	['refused', 200, { planId: 'plan_unknown' }, undefined, correct],
+	['refused', 200, { planId: 'plan_unknown' }, undefined, map],
 	['refused', 503, {}, { response: { status: 401 } }, `Private Key.* ${again}`],
 	[
 		'refused',
@@ -206,7 +208,7 @@ const failures = [
 		{ response: { status: 200, body: '{"status":"error","errorMessage":"Sign in"}' } },
 		`If this is about a key, check the credential's 'Private Key'. Else check the email and the plan. ${correct}`,
 	],
-	['refused', 503, {}, { response: { status: 429 } }, `\\(HTTP 429\\)\\. ${again}`],
+	['refused', 503, {}, { response: { status: 429 } }, `\\(HTTP 429\\)\\. ${later}`],
 	['not sent', 400, { email: 'no address' }, undefined, `Check Payment. ${resend}`],
 ] as const;
 

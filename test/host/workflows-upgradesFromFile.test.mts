@@ -246,6 +246,37 @@ test('two people with the same file at the same time bill each row once', async 
 		]);
 });
 
+test('a second person at the same id reads whose row it is, and changes nothing of it', async () => {
+	const before = allBilled();
+	const held = SANDBOX_PLANS.failingPayment;
+	const first = csv(['O1', emma, pro], ['O2', noah, held]);
+	const second = csv(['O1', noah, pro], ['O2', emma, pro]);
+	const [eva, ann] = [await form.choose(first), await form.choose(second)];
+	await eva.press();
+	const rows = async () =>
+		(await instance.readTable('Upgrade outcomes')).filter(({ upgradeId }) =>
+			/^O\d$/.test(String(upgradeId)),
+		);
+	const saved = await rows();
+	expect(saved.map(({ outcome, planId }) => [outcome, planId])).toEqual([
+		['upgraded', pro],
+		['held', held],
+	]);
+	const { page, execution } = await ann.press();
+	expect(page).toContain('0 newly billed, 0 billed before, 2 sent by others ');
+	expect(page).toContain(
+		`2 × unknown: row 2 (O1, ${noah}), row 3 (O2, ${emma}). Somebody else sent this id, or n8n stopped then: see Upgrade outcomes. For another plan, give it an id of its own.`,
+	);
+	expect(page).not.toContain('Settle open upgrades');
+	expect([execution.status, allBilled() - before]).toEqual(['success', 1]);
+	expect(await rows()).toEqual(saved);
+	// If n8n stopped while a row was sent, there is no row yet.
+	await instance.deleteRows('Upgrade outcomes', 'upgradeId', 'O2');
+	const again = await form.upload(csv(['O2', noah, held]));
+	expect(again.execution.status).toBe('error');
+	expect((await rows()).at(-1)).toMatchObject({ upgradeId: 'O2', outcome: 'unknown' });
+});
+
 test('a page that nobody answers bills nothing when its time is over', async () => {
 	const { api, exampleId } = instance;
 	const file = 'upgrades-from-file';
