@@ -755,7 +755,7 @@ example(approval, 'bills equal requests of a day once, and says so to both peopl
 
 	const newest = await askForUpgrade(`Please upgrade ${other}`);
 	for (;;) {
-		const { id, status } = await newest();
+		const { status } = await newest();
 		if (status === 'waiting' && mail.mails.length) await press(mail.mails.pop()!, 'Approve');
 		if (['error', 'success'].includes(status)) break;
 		await sleep(200);
