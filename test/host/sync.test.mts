@@ -76,9 +76,35 @@ describe.each(syncs)('%s', (which) => {
 			await instance.deleteRows('Synced resumes', 'resumeId', String(resumeId));
 		instance.sandbox.faults.add({ path: '/users', ...success([]) });
 		expect(reportOf(await sync(which))).toMatch(
-			/^The list of users is empty, so no row was changed/,
+			/^The list of users is empty\. Check the credential in All users\. No row was changed; the next/,
 		);
 		instance.sandbox.faults.clear();
+		await expectRepair(which);
+	});
+
+	it('fails if the list of users can not be read, and says that no row was changed', async () => {
+		const before = await rows();
+		for (const [status, cause] of [
+			[
+				503,
+				/^The list of users could not be read\. The service is not available \(HTTP 503\)\. .*\w\. No row/,
+			],
+			[401, /^The list of users could not be read\. .*\(HTTP 401\)\. .*credential.*\w\. No row/],
+		] as const) {
+			instance.sandbox.requests.length = 0;
+			instance.sandbox.faults.add({ path: '/users', response: { status } });
+			const report = reportOf(await sync(which));
+			expect(report).toMatch(cause);
+			expect(report).toMatch(
+				/\. No row was changed; the next night tries again\.?( \[line \d+\])?$/,
+			);
+			expect(new Set(instance.sandbox.requests.map(({ url }) => url.split('?')[0]))).toHaveProperty(
+				'size',
+				1,
+			);
+			instance.sandbox.faults.clear();
+		}
+		expect(await rows()).toEqual(before);
 		await expectRepair(which);
 	});
 
@@ -235,7 +261,7 @@ describe.each(syncs)('%s', (which) => {
 			instance.sandbox.faults.clear();
 			if (users.length === 0)
 				expect(report).toMatch(
-					/^The list of users is empty, so no row was changed\. Check the credential in All users/,
+					/^The list of users is empty\. Check the credential in All users\. No row was changed/,
 				);
 			else
 				expect(report).toMatch(

@@ -181,13 +181,36 @@ example(
 		]);
 		sandbox.faults.clear();
 		const json = structuredClone(pinData!['Section saved']![0]!.json);
-		(json.data as typeof sample).data = { userId: userId! };
-		await api.updateWorkflow(exampleId(file), { pinData: { 'Section saved': [{ json }] } });
+		const receive = async (data: object) => {
+			Object.assign(json.data as object, { data });
+			await api.updateWorkflow(exampleId(file), { pinData: { 'Section saved': [{ json }] } });
+		};
+		await receive({ userId });
 		const unnamed = `Resume without an ID of user ${userId} was not scored`;
-		const enter = 'Enter your field for the ID in Score. Then the next save scores the resume.';
+		const enter =
+			'Enter your field for the ID in The resume. Then the next save scores the resume.';
 		expect(await message()).toEqual([`${unnamed}: ${enter}`]);
-		await api.updateWorkflow(exampleId(file), { pinData });
+
+		// IDs with other names are entered in one node.
+		const { nodes } = await api.readWorkflow(exampleId(file));
+		await change(file, (node) => {
+			const text = JSON.stringify(node.parameters)
+				.replace('data?.resumeId', 'resume?.uuid')
+				.replace('data?.userId', 'owner?.uuid');
+			return node.name === 'The resume' ? { ...node, parameters: JSON.parse(text) } : node;
+		});
+		Object.assign(json.data as object, { resume: { uuid: resumeId }, owner: { uuid: 42 } });
+		await receive({});
+		sandbox.faults.add({ path: '/resume/*', response: { status: 500 } });
+		expect(await message()).toEqual([
+			expect.stringMatching(/^Resume resume-\d+ of user 42 was not scored: .* \(HTTP 500\)\. /),
+			'When the service is back, the next save scores the resume.',
+		]);
+		sandbox.faults.clear();
 		expect(await readTable('Latest scores')).toEqual(before);
+		const saved = await run(file, 'Section saved');
+		expect(jsonOf(saved, 'Save row')).toMatchObject([{ resumeId, userId: '42' }]);
+		await api.updateWorkflow(exampleId(file), { nodes, pinData });
 	},
 );
 
@@ -512,7 +535,8 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const files = async () => (await readdir(instance.filesFolder)).sort();
 	const exported = ['7', ...ids.filter((id) => id !== 'resume-007')].map((id) => `${id}.pdf`);
 	expect(await files()).toEqual(exported);
-	expect(jsonOf(execution, 'Files written')).toEqual([{ written: exported.length }]);
+	const folder = '.n8n-files, in the folder where n8n was started';
+	expect(jsonOf(execution, 'Files written')).toEqual([{ written: exported.length, folder }]);
 	expect(await readFile(join(instance.filesFolder, exported.at(-1)!), 'latin1')).toMatch(/^%PDF-/);
 	const failed = jsonOf(execution, 'Not exported').map(({ id }) => id);
 	expect(failed).toEqual(['resume-007', 'user-002']);
@@ -529,17 +553,38 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 		/^Not exported: 1 resume\. [^]*\n1 × .* is a directory\.$/,
 	);
 
-	// The folder is missing.
 	const { nodes } = await instance.api.readWorkflow(instance.exampleId('export-pdfs'));
-	await change('export-pdfs', (node) => {
-		const fileName = String(node.parameters.fileName).replace('.n8n-files/', '.n8n-files/missing/');
-		return node.name === 'Write file'
-			? { ...node, parameters: { ...node.parameters, fileName } }
-			: node;
-	});
-	expect((await run('export-pdfs', 'Start')).data.resultData.error!.message).toMatch(
+	/** Changes the path in Write file, and runs the export. */
+	const writeTo = async (from: string, to: string) => {
+		await instance.api.updateWorkflow(instance.exampleId('export-pdfs'), { nodes });
+		await change('export-pdfs', (node) => {
+			const fileName = String(node.parameters.fileName).replace(from, () => to);
+			return node.name === 'Write file'
+				? { ...node, parameters: { ...node.parameters, fileName } }
+				: node;
+		});
+		return await run('export-pdfs', 'Start');
+	};
+	const messageOf = (run: Execution) => run.data.resultData.error!.message;
+	// The folder is missing.
+	expect(messageOf(await writeTo('.n8n-files/', '.n8n-files/missing/'))).toMatch(
 		/\. Create the folder, or enter its full path in Write file\.$/,
 	);
+
+	// The resumes' IDs have another name, which is not in Write file.
+	await rm(blocked, { recursive: true });
+	const before = await files();
+	const unnamed = await writeTo('.item.json.id', '.item.json.uuid');
+	const count = before.length;
+	expect(messageOf(unnamed)).toBe(
+		`Not exported: ${count} resumes. Remove the cause, and run it again.\n${count} × The file has no name, because the resume has no ID here. Enter your field for the ID in Write file.`,
+	);
+	expect(await files()).toEqual(before);
+	expect(jsonOf(unnamed, 'Files written')).toEqual([]);
+
+	// With a full path, the folder is that path.
+	const full = await writeTo('.n8n-files/', `${instance.filesFolder}/`);
+	expect(jsonOf(full, 'Files written')).toEqual([{ written: count, folder: instance.filesFolder }]);
 	await instance.api.updateWorkflow(instance.exampleId('export-pdfs'), { nodes });
 });
 
