@@ -166,6 +166,11 @@ test('nobody is refused for a list of users that shows no emails, or fails', asy
 		faults.add({ path: '/users', ...fault });
 		const { asked } = await form.choose(csv(['U1', emma, pro]));
 		expect(asked).toContain(`Users were not checked. ${reason}`);
+		// A list without emails can't be cleared up.
+		const isDown = 'response' in fault && fault.response.status === 400;
+		expect(asked.includes('Do not bill now: clear this up, and upload the file again.')).toBe(
+			isDown,
+		);
 		faults.clear();
 	}
 });

@@ -535,7 +535,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const files = async () => (await readdir(instance.filesFolder)).sort();
 	const exported = ['7', ...ids.filter((id) => id !== 'resume-007')].map((id) => `${id}.pdf`);
 	expect(await files()).toEqual(exported);
-	const folder = '.n8n-files, in the folder where n8n was started';
+	const folder = '.n8n-files: step 2 of the note says where';
 	expect(jsonOf(execution, 'Files written')).toEqual([{ written: exported.length, folder }]);
 	expect(await readFile(join(instance.filesFolder, exported.at(-1)!), 'latin1')).toMatch(/^%PDF-/);
 	const failed = jsonOf(execution, 'Not exported').map(({ id }) => id);
