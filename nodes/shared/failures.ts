@@ -355,19 +355,19 @@ export const REQUEST_FAILURES = {
 
 	'user.notFound': [
 		'No user has this email address',
-		"The list has {users} users and {emails} email addresses. Check the address, or add 'Users Pagination' in Options if the list has pages. Nothing but the list was requested for this item.",
+		"The list has {users} users and {emails} email addresses. Check the address, or add 'Users Pagination' in Options if the list has pages. Nothing was changed for this item.",
 	],
 	'user.several': [
 		'Several users have this email address',
-		"The list has {count} of them, with the IDs {ids}. Switch 'User' to By ID, and enter the ID of the right one. Nothing but the list was requested for this item.",
+		"The list has {count} of them, with the IDs {ids}. Switch 'User' to By ID, and enter the ID of the right one. Nothing was changed for this item.",
 	],
 	'user.withoutId': [
 		'The user with this email address has no ID in the list',
-		"The user has none of the properties {properties}, or several with different IDs, or an ID that can't be part of a path. Switch 'User' to By ID, and enter the ID. Nothing but the list was requested for this item.",
+		"The user has none of the properties {properties}, or several with different IDs, or an ID that can't be part of a path. Switch 'User' to By ID, and enter the ID. Nothing was changed for this item.",
 	],
 	'user.listUnreadable': [
 		'The list of users could not be read: {reason}',
-		'{advice} Nothing but the list was requested for this item.',
+		'{advice} Nothing was changed for this item.',
 	],
 
 	'picker.noUser': [

@@ -53,10 +53,15 @@ export function judge(response: ParsedResponse): JsonBody {
 	return body as JsonBody;
 }
 
-/** Checks whether a body reports an error: by its status, in any case of letters, or by a code alone. */
+/**
+ * Checks whether a body reports an error: by its status, in any case of letters, or by a code alone. `fail` is that of JSend, and
+ * `success: false`, in place of a status, that of other services.
+ */
 export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
-	return statusOf(body) === 'error' || !isBlank(body.errorCode);
+	const hasErrorStatus =
+		body.status === undefined ? body.success === false : ['error', 'fail'].includes(statusOf(body));
+	return hasErrorStatus || !isBlank(body.errorCode);
 }
 
 /** Checks whether a value under the name of an error reports none: `null`, `0`, and lists and objects of such values. */
@@ -83,12 +88,13 @@ export function whyUnconfirmed(body: JsonBody): string | undefined {
 /** Properties that report an error in a success, as services that use Stripe send them. */
 const ERRORS = ['error', 'errors', 'errorMessage', 'error_message', 'errorCode', 'error_code'];
 
-/** Returns the error that an object has under such a name, as JSON, or its status; undefined if there is none. */
+/** Returns the error that an object has under such a name, or its status, as JSON; undefined if there is none. */
 function errorIn(value: unknown): string | undefined {
 	if (!isObject(value)) return undefined;
 	const error = ERRORS.map((name) => value[name]).find((one) => !isBlank(one));
-	const shown = error ?? (reportsError(value) ? value.status : undefined);
-	return shown === undefined ? undefined : JSON.stringify(shown).slice(0, MAX_CODE_LENGTH);
+	if (error === undefined && !reportsError(value)) return undefined;
+	const { status, success } = value;
+	return JSON.stringify(error ?? { status, success }).slice(0, MAX_CODE_LENGTH);
 }
 
 /** HTTP statuses of a gateway, or its client (499), that waited too long. The service may still work. */
