@@ -659,7 +659,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	const notSent = `${other}, ${pro}: not sent. A request sends one upgrade. Send another`;
 	const declined = 'User rejected the tool call to Upgrade a plan';
 	for (const [presses, calls, results, outcome, detail, report] of [
-		[['Decline'], [upgrade], [declined], 'not sent', 'Not approved.', ''],
+		[['Decline'], [upgrade], [declined], 'not sent', 'Not approved. If Ask a person is red', ''],
 		[['Approve', 'Approve'], [upgrade, again], [pro, used], 'upgraded', 'Billed.', notSent],
 	] as const) {
 		model.script([
@@ -692,7 +692,8 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 		expect(told).toContain(`${email}, ${pro}: ${outcome}. ${detail}`);
 		expect(execution.data.resultData.error?.message ?? '').toContain(report);
 		expect(execution.status).toBe(report ? 'error' : 'success');
-		const row = { email, planId: pro, outcome, detail, aiTokenId: '', sentAgain: 0 };
+		const saved = expect.stringContaining(detail) as unknown;
+		const row = { email, planId: pro, outcome, detail: saved, aiTokenId: '', sentAgain: 0 };
 		expect((await approvals()).at(-1)).toMatchObject(row);
 		expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
 		expectToolResults(userId, ...results);
@@ -727,12 +728,20 @@ example(approval, 'tells both people and the table of each other outcome', async
 			/^Nobody was asked\. No user has this email address\. Correct the email or plan, and send a new request\.$/,
 			'success',
 		],
-		[['Which plan?'], null, 0, nobody, /^Nobody was asked\.$/, 'success'],
+		[['Which plan?'], null, 0, nobody, /^Nobody was asked\. Send a new request with/, 'success'],
 		[[find(), 'An error.'], down, 0, nobody, /^Nobody .* not available/, 'error'],
 		[[find(), wrongShape, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
 		[[find(), blank, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
+		[[401], null, 0, nobody, /^The agent failed: .* Check the credential of Chat model,/, 'error'],
 		[[400], null, 0, nobody, /^The agent failed: [^.]*\. Send the request again\.$/, 'error'],
-		[[find(), upgrade, 'Done.'], lost, 1, { email, planId: pro }, /^It may be billed\. /, 'error'],
+		[
+			[find(), upgrade, 'Done.'],
+			lost,
+			1,
+			{ email, planId: pro },
+			/^It may be billed\. (?!.*resumes)/,
+			'error',
+		],
 		// The model fails after the upgrade.
 		[[find(), upgrade, 400], null, 1, nobody, /^The agent failed: .*It may be billed/, 'error'],
 	] as const) {
@@ -751,7 +760,9 @@ example(approval, 'tells both people and the table of each other outcome', async
 		const what = expect.stringMatching(detail) as unknown;
 		expect((await approvals()).at(-1)).toMatchObject({ ...row, outcome, detail: what });
 		expect(mail.mails).toEqual([expect.stringContaining(`Subject: Plan upgrade: ${outcome}\n`)]);
-		expect(mail.mails[0]!.includes('decide in Settle open upgrades')).toBe(asked === 1);
+		expect(mail.mails[0]!.includes('the approver decides in Settle open upgrades')).toBe(
+			asked === 1,
+		);
 		expect([execution.status, execution.data.resultData.error?.message]).toEqual([
 			status,
 			status === 'error' ? expect.stringContaining(`: ${outcome}. `) : undefined,
@@ -789,7 +800,7 @@ example(approval, 'bills equal requests of a day once, and says so to both peopl
 	for (const id of ids) expect((await api.waitForExecution(id)).status).toBe('success');
 	expect(billed(email)).toBe(1);
 	while (mail.mails.length < 2) await sleep(100);
-	const told = 'not sent. Another request of the day was billed. For one more, ask tomorrow.';
+	const told = `was upgraded to ${pro} by another request today. For one more, ask tomorrow.`;
 	expect(mail.mails.filter((one) => one.includes(told))).toHaveLength(1);
 	expect(
 		(await approvals())
@@ -806,6 +817,43 @@ example(approval, 'bills equal requests of a day once, and says so to both peopl
 		await sleep(200);
 	}
 	expect([billed(email), billed(other)]).toEqual([1, 0]);
+});
+
+example(approval, 'says how to see that nobody was asked, and upgrades nobody then', async () => {
+	const { api, sandbox } = instance;
+	const email = instance.emails[43]!;
+	await setModel(approval);
+	await setMail(approval);
+	const { nodes } = await api.readWorkflow(instance.exampleId(approval));
+	const { credentials: working } = nodes.find(({ name }) => name === 'Ask a person')!;
+	const setAsk = async (credentials: INode['credentials']) =>
+		await change(approval, (node) =>
+			node.name === 'Ask a person' ? { ...node, credentials } : node,
+		);
+	const dead = { host: '127.0.0.1', port: 1, secure: false, disableStartTls: true };
+	const { id, name } = await api.createCredential({ name: 'Dead', type: 'smtp', data: dead });
+	await setAsk({ smtp: { id, name } });
+	await activate(approval);
+	sandbox.requests.length = 0;
+	const toolParameters = { email, planId: pro };
+	const upgrade = { name: 'Upgrade_a_plan', arguments: { toolParameters, approved: true } };
+	model.script([[upgrade], 'The person declined.']);
+	const newest = await askForUpgrade(`Please upgrade ${email}`);
+	while (mail.mails.length === 0) await sleep(100);
+	const execution = await api.waitForExecution((await newest()).id);
+	await setAsk(working);
+	// n8n tells the agent and the next nodes of it as of a decline: only this node has the error.
+	const [failed] = execution.data.resultData.runData['Ask a person']!;
+	expect(failed).toMatchObject({ executionStatus: 'error' });
+	const detail = expect.stringMatching(
+		/^Not approved\. If Ask a person is red .*nobody was asked/,
+	) as unknown;
+	expect((await approvals()).at(-1)).toMatchObject({ email, outcome: 'not sent', detail });
+	const told = expect.stringContaining(
+		'Check its SMTP credential, and send the request again.',
+	) as unknown;
+	expect(mail.mails).toEqual([told]);
+	expect(sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
 example(approval, 'fails for no upgrade whose response could not be shown', async () => {
