@@ -1,5 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
+import { withoutPrefix } from '../shared/secrets';
+
 /** Settings for proving that the service has sent a request, named as the trigger's fields. */
 export interface VerificationSettings {
 	/** `standardWebhooks`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
@@ -61,7 +63,7 @@ function standardRejection(secrets: string[], delivery: Delivery): string | unde
 	const [id, timestamp, header = ''] = STANDARD_HEADERS.map((name) => headerOf(delivery, name));
 	const isTimely = Math.abs(delivery.receivedAt.getTime() / 1000 - Number(timestamp)) <= TOLERANCE;
 	if (!isTimely) return 'The timestamp, in seconds, is not within 5 minutes of now.';
-	const keys = secrets.map((secret) => Buffer.from(secret.replace(/^(v1,)?whsec_/, ''), 'base64'));
+	const keys = secrets.map((secret) => Buffer.from(withoutPrefix(secret), 'base64'));
 	const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), delivery.body]);
 	const signatures = signaturesIn(header, 'v1,');
 	return isSigned(keys, signed, signatures, 'base64') ? undefined : WRONG;

@@ -13,8 +13,7 @@ export type SecretSpellings = readonly string[];
 export function spellingsOf(secrets: unknown[]): SecretSpellings {
 	const spellings = secrets
 		.filter((secret) => typeof secret === 'string')
-		// The prefix of Standard Webhooks is no part of a secret, and may be missing in a text.
-		.map((secret) => secret.trim().replace(/^(v1,)?whsec_/, ''))
+		.map((secret) => withoutPrefix(secret.trim()))
 		.filter((secret) => secret.length >= MIN_SECRET_LENGTH)
 		.flatMap((secret) => [
 			secret,
@@ -25,6 +24,11 @@ export function spellingsOf(secrets: unknown[]): SecretSpellings {
 		]);
 	// The longest first: a secret may begin with another.
 	return [...new Set(spellings)].sort((a, b) => b.length - a.length);
+}
+
+/** Returns a secret of Standard Webhooks without its prefix, which is not part of it, and may be missing in a text. */
+export function withoutPrefix(secret: string): string {
+	return secret.replace(/^(v1,)?whsec_/, '');
 }
 
 /** Returns the part of the base64 that any text after the secret leaves as it is: of `abcd`, the `YWJj` that `abcd:` has, too. */

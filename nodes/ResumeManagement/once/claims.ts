@@ -81,7 +81,7 @@ export class Claims {
 	 * Inserts the row of a claim. If n8n's database does not confirm that, the number of values in the row tells what happened:
 	 *
 	 * - None: nothing was inserted. It is tried again.
-	 * - Its name and its owner's ID. Whose ID that is, the database tells once only: the question adds the ID of who asks.
+	 * - Its name and its owner's ID. Whose ID that is can be asked once only, because the question adds the ID of who asks.
 	 * - More: others have asked, too, and nobody can tell who was first.
 	 * @returns the execution that has inserted it
 	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then

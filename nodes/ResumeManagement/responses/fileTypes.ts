@@ -5,9 +5,6 @@ export const PDF = 'application/pdf';
 /** Bytes at the start of a response that show whether it is a file. */
 export const FILE_START = 1_024;
 
-/** Starts of an error that may mention the signature of PDF. A server's warning before a PDF begins with other markup. */
-const JSON_OR_PAGE = /^([{[]|<!doctype\s+html|<html)/i;
-
 /**
  * Tells a file from what may come instead of it, by its first {@link FILE_START} bytes and its declared type.
  * @returns the type of the file, '' if nothing declares it; undefined for no file
@@ -23,8 +20,10 @@ export function fileTypeOf(bytes: Buffer, declared: string): string | undefined 
 /** Checks for `%PDF-` in the first 1,024 bytes (Adobe's implementation notes to the PDF reference 1.7, H.3). */
 export function isPdf(bytes: Buffer): boolean {
 	const hasSignature = bytes.subarray(0, FILE_START).includes('%PDF-');
+	// An error may mention the signature. A server's warning before a PDF begins with other markup.
+	const isError = /^[{[]/.test(startOf(bytes)) || beginsAsPage(bytes);
 	// A packed PDF may have the signature in it, too.
-	return hasSignature && !JSON_OR_PAGE.test(startOf(bytes)) && packingOf(bytes) === '';
+	return hasSignature && !isError && packingOf(bytes) === '';
 }
 
 /** Checks for the start of a web page. */
