@@ -326,7 +326,7 @@ export const REQUEST_FAILURES = {
 	'file.notAtPath': ["The response has no file at '{path}'", SET_FILE_PATH],
 	'file.isText': [
 		'The response from {host} is not a file',
-		"It is text, or is declared as a PDF but does not begin as one. Text is a file only if it is sent as an attachment, or if 'File Path' in Options leads to it. Ask your account manager.",
+		"It is text, or is declared as a PDF but does not begin as one. Text is a file only if it is sent as an attachment, or if 'File Path' in Options leads to it and it is not a web page. Ask your account manager.",
 	],
 	'file.badLink': [
 		"The file's link can't be followed",
