@@ -1,20 +1,22 @@
 import type { ICredentialTestRequest, ICredentialType, Icon, INodeProperties } from 'n8n-workflow';
 
+/** Hosts to which a request does not leave this machine, as `URL` writes them. */
+const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
 /**
- * Base URLs that may receive the private key: https anywhere, or http on a loopback host. Each ends in the version segment
- * of the service's base address (partner API specification, §4). No segment is empty: with http://localhost//v1, n8n's client
- * would ask a proxy for the host v1.
+ * Checks whether the private key may be sent to an address: over https or, on this machine, over http. It must end in the
+ * version segment of the service's base address (partner API specification, §4).
  */
-export const BASE_URL = new RegExp(
-	[
-		'^(',
-		'https://[^/\\\\?#@\\s]+',
-		'|http://(localhost|127(\\.[0-9]+){3}|\\[::1\\])(:[0-9]+)?',
-		')',
-		'(/[^/\\\\?#\\s]+)*',
-		'/v[0-9]+/*$',
-	].join(''),
-);
+export function isBaseUrl(address: unknown): address is string {
+	const text = String(address);
+	// `URL` accepts these, and n8n's client may read them in another way: blanks, backslashes, a user, a query.
+	if (/[\s\\?#@]/.test(text) || !/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text))
+		return false;
+	const { protocol, hostname, pathname } = new URL(text);
+	const isSafe = protocol === 'https:' || LOOPBACK_HOST.test(hostname);
+	// No segment is empty: with http://localhost//v1, n8n's client would ask a proxy for the host v1.
+	return isSafe && /^(\/[^/]+)*\/v\d+\/*$/.test(pathname);
+}
 
 /**
  * Returns a pasted private key without what no key has: the header's name and `Bearer` before it, blanks, line breaks, and
@@ -47,7 +49,7 @@ const NOT_THE_SERVICE =
 const RULES = [
 	// A refusal: errors come with HTTP 200, too (§7.1).
 	{ type: 'responseSuccessBody', properties: { key: 'status', value: 'error', message: REFUSED } },
-	// A body without a status: the service always sends one (§2).
+	// A body without a status: the service always sends one (§2). Reads accept a list without it, but another site may send that.
 	{
 		type: 'responseSuccessBody',
 		properties: { key: 'status', value: undefined, message: NOT_THE_SERVICE },
@@ -80,7 +82,7 @@ export class ResumeManagementApi implements ICredentialType {
 			default: '',
 			placeholder: 'e.g. https://api.example.com/v1',
 			description:
-				'Address of the service up to and including its version segment. The private key is sent only to this address.',
+				'Address of the service up to and including its version segment. The nodes send the private key only to this address.',
 			hint: 'Starts with https:// and ends in a version, such as /v1',
 		},
 		{
@@ -119,7 +121,7 @@ export class ResumeManagementApi implements ICredentialType {
 	 * key. n8n's generic kind would also evaluate an expression for each request: 1 ms, which is 14.5 % of the time of an item.
 	 */
 	authenticate: ICredentialType['authenticate'] = async ({ baseUrl, privateKey }, request) => {
-		if (!BASE_URL.test(String(baseUrl))) throw new Error(INVALID_BASE_URL);
+		if (!isBaseUrl(baseUrl)) throw new Error(INVALID_BASE_URL);
 		return {
 			...request,
 			headers: {

@@ -68,15 +68,10 @@ async function readSecrets(
 	// n8n gives a node no credential that `displayOptions` hide (n8n-core's node-execution-context.ts).
 	if (verification === 'none') return { webhookSecrets: [], secrets: [] };
 	const credential = await decrypt(context);
-	const newest = readSecret('Webhook Secret', credential.webhookSecret);
-	const older = readSecret('Older Webhook Secret', credential.olderWebhookSecret);
+	const newest = readSecret('Webhook Secret', credential.webhookSecret, verification);
+	const older = readSecret('Older Webhook Secret', credential.olderWebhookSecret, verification);
 	if (newest === '') throw new Failure('trigger.noSecret');
 	const webhookSecrets = older === '' ? [newest] : [newest, older];
-	const unusable = webhookSecrets.find((secret) => !USABLE[verification].test(secret));
-	if (unusable !== undefined) {
-		const field = unusable === newest ? 'Webhook Secret' : 'Older Webhook Secret';
-		throw new Failure('trigger.unusableSecret', { field });
-	}
 	return {
 		webhookSecrets,
 		secrets: spellingsOf([...webhookSecrets, privateKeyOf(credential.privateKey)]),
@@ -85,12 +80,16 @@ async function readSecrets(
 
 /**
  * Returns a secret without blanks around it; '' if there is none.
- * @throws Failure for an invisible character, of which it shows nothing but code point and place
+ * @throws Failure for an invisible character, of which it shows nothing but code point and place, and for a secret that can't work
  */
-function readSecret(field: string, value: unknown): string {
+function readSecret(field: string, value: unknown, verification: keyof typeof USABLE): string {
 	const secret = typeof value === 'string' ? value.trim() : '';
+	if (secret === '') return '';
 	const invisible = findInvisible(secret);
-	if (!invisible) return secret;
-	const { code, position } = invisible;
-	throw new Failure('trigger.invisible', { field, code, position });
+	if (invisible) {
+		const { code, position } = invisible;
+		throw new Failure('trigger.invisible', { field, code, position });
+	}
+	if (!USABLE[verification].test(secret)) throw new Failure('trigger.unusableSecret', { field });
+	return secret;
 }

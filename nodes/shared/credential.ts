@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject, ICredentialsDecrypted } from 'n8n-workflow';
 
-import { BASE_URL, privateKeyOf } from '../../credentials/ResumeManagementApi.credentials';
+import { isBaseUrl, privateKeyOf } from '../../credentials/ResumeManagementApi.credentials';
 import { Failure, isErrorOfN8n } from './failure';
 import { type SecretSpellings, spellingsOf } from './secrets';
 import { type CredentialContext, decryptForAllItems } from './sharedCredential';
@@ -14,7 +14,7 @@ export interface Credential {
 	 * Identifies the account, together with the base URL. It is the credential's ID in n8n if all items of the run have the same
 	 * credential: a new private key is the same account then. Otherwise, it is the private key.
 	 */
-	account: { id: string } | { privateKey: string };
+	account: string;
 	/** Spares `httpRequestWithAuthentication` from reading the credential from the database again. */
 	decrypted: ICredentialsDecrypted;
 	/** Must not be shown. */
@@ -77,13 +77,11 @@ async function orUnreadable<T>(read: () => Promise<T>): Promise<T> {
 function toCredential(data: ICredentialDataDecryptedObject, id?: string | null): Credential {
 	const { baseUrl, webhookSecret, olderWebhookSecret } = data;
 	const privateKey = privateKeyOf(data.privateKey);
-	if (typeof baseUrl !== 'string' || !BASE_URL.test(baseUrl) || !URL.canParse(baseUrl)) {
-		throw new Failure('credential.baseUrl');
-	}
+	if (!isBaseUrl(baseUrl)) throw new Failure('credential.baseUrl');
 	if (privateKey === '') throw new Failure('credential.privateKey');
 	return {
 		baseUrl: baseUrl.replace(/\/+$/, ''),
-		account: id ? { id } : { privateKey },
+		account: id || privateKey,
 		// n8n reads nothing but the data.
 		decrypted: { id: '', name: '', type: CREDENTIAL_TYPE, data },
 		secrets: spellingsOf([privateKey, webhookSecret, olderWebhookSecret]),

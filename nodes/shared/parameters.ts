@@ -196,9 +196,13 @@ export class ParameterReader {
 			return this.readParameter(name, byDefault);
 		} catch (error) {
 			// n8n's expression engine can't return a function, for example.
-			const value = this.toValue(name, undefined);
-			throw isErrorOfN8n(error) ? error : value.failure('parameter.notEvaluated');
+			throw isErrorOfN8n(error) ? error : this.notEvaluated(name);
 		}
+	}
+
+	private notEvaluated(name: string): Failure {
+		const field = this.labelOf(name);
+		return new Failure('parameter.notEvaluated', { field }, { details: this.consequence });
 	}
 
 	private choicesOf(name: string): unknown[] {
@@ -226,6 +230,11 @@ export class ParameterReader {
 		return field;
 	}
 }
+
+/*
+ * Texts in place of a value. In every text, `EXPRESSION` and `NOT_A_VALUE` are refused. `WORD_FOR_NONE` and `PLACEHOLDER` are
+ * refused in a Send Once Key. What a model writes for a tool, of all of these but `EXPRESSION`, counts as an empty field.
+ */
 
 /** An expression in a text that n8n did not evaluate, with its braces or without. */
 const EXPRESSION =
@@ -269,7 +278,7 @@ function placeAfter(before: string): string {
 	return before === '' ? 'at its start' : `after '${before}'`;
 }
 
-const EMAIL = /^[^@\s]+@[^@\s]+$/;
+const EMAIL_PATTERN = /^[^@\s]+@[^@\s]+$/;
 
 /** A token of RFC 9110, section 5.6.2. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -365,7 +374,7 @@ class ParameterValue {
 		const hasTwoSides = /[^@]@+[^@]/.test(email);
 		const excess = hasTwoSides ? partBesideEmail(email) : undefined;
 		if (excess) this.reject('parameter.moreThanAnEmail', { excess });
-		return EMAIL.test(email) ? email : this.reject('parameter.notAnEmail');
+		return EMAIL_PATTERN.test(email) ? email : this.reject('parameter.notAnEmail');
 	}
 
 	/** Returns a key. What an expression without a value writes would be the key of each item. */
@@ -422,16 +431,9 @@ class ParameterValue {
 	}
 
 	/** @param values replace `{name}` in the texts of failures.ts */
-	reject(id: FailureId, values?: Failure['values']): never {
-		throw this.failure(id, values);
-	}
-
-	failure(id: FailureId, values: Failure['values'] = {}): Failure {
-		return new Failure(
-			id,
-			{ field: this.label, ...values },
-			{ details: this.settings.consequence },
-		);
+	reject(id: FailureId, values: Failure['values'] = {}): never {
+		const details = this.settings.consequence;
+		throw new Failure(id, { field: this.label, ...values }, { details });
 	}
 
 	/** Refuses what n8n writes for a date that its expression could not read. */

@@ -100,20 +100,16 @@ function errorIn(value: unknown): string | undefined {
 /** HTTP statuses of a gateway, or its client (499), that waited too long. The service may still work. */
 const STOPPED_WAITING = [408, 499];
 
-/**
- * Checks whether a failed response proves that nothing was done:
- *
- * - HTTP 200 does with the status "error", exactly as the specification spells it (§2);
- * - HTTP 4xx does, but not from a gateway that stopped waiting;
- * - no other one does, such as HTTP 500 (§7.1), and none that may have the status "success".
- */
+/** Checks whether a failed response proves that nothing was done. The first rule that applies decides. */
 function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
-	const isBrokenJson = typeof body === 'string' && /^\s*[{[]/.test(body);
-	const mayHaveSucceeded = isTruncated || isBrokenJson || statusOf(body) === 'success';
-	if (mayHaveSucceeded) return false;
+	// What was not read may have the status "success".
+	const isCutOff = isTruncated || (typeof body === 'string' && /^\s*[{[]/.test(body));
+	if (isCutOff || statusOf(body) === 'success') return false;
+	// Exactly as the specification spells it (§2).
 	if (statusCode === 200) return isObject(body) && body.status === 'error';
-	const isClientError = statusCode >= 400 && statusCode < 500;
-	return isClientError && !STOPPED_WAITING.includes(statusCode);
+	if (STOPPED_WAITING.includes(statusCode)) return false;
+	// Not HTTP 500, which is the service's own failure (§7.1), and no redirect.
+	return statusCode >= 400 && statusCode < 500;
 }
 
 /** Returns the envelope's status in lower case; '' if there is none. */

@@ -1,9 +1,13 @@
 import { Failure, type FailureId, withoutNetworkCodes } from '../../shared/failure';
 
-/** Names a host, and the place of its address, in error texts. */
-export type Host = typeof SERVICE;
+/** A host in error texts. */
+export interface Host extends Record<string, string> {
+	host: string;
+	/** Where its address comes from. */
+	address: string;
+}
 
-export const SERVICE = { host: 'the service', address: "the credential's 'Base URL'" };
+export const SERVICE: Host = { host: 'the service', address: "the credential's 'Base URL'" };
 
 export const FILE_HOST: Host = { host: "the file's host", address: "the file's link" };
 
@@ -64,12 +68,10 @@ export function networkFailure(error: unknown, signal: AbortSignal, host: Host):
 	const code = signal.aborted ? codeOfAbort(signal) : codeOf(causes);
 	const isMatch = ({ codes }: NetworkError) => codes.some((start) => code.startsWith(start));
 	const { id, transient, notSent } = NETWORK_ERRORS.find(isMatch) ?? LOST;
-	// Node.js sends a request only after it has connected.
-	const mayBeSent = !notSent && !causes.some(({ syscall }) => syscall === 'connect');
 	return new Failure(id, host, {
 		code: code || undefined,
 		transient,
-		outcome: mayBeSent ? 'unknown' : 'refused',
+		outcome: notSent || failedToConnect(causes) ? 'refused' : 'unknown',
 		// Left out if n8n would replace the whole text for it: see `withoutNetworkCodes`.
 		details: code && withoutNetworkCodes(code) === code ? `(${code})` : '',
 	});
@@ -93,6 +95,11 @@ function causesOf(error: unknown): Cause[] {
 	if (typeof error !== 'object' || error === null) return [];
 	const { cause, errors = [] } = error as Cause;
 	return [error, ...[cause, ...errors].flatMap(causesOf)];
+}
+
+/** Checks whether an error came while Node.js connected: it sends a request only afterwards. */
+function failedToConnect(causes: Cause[]): boolean {
+	return causes.some(({ syscall }) => syscall === 'connect');
 }
 
 /** Returns the code for a request that its time limit or a cancelled execution ended. */

@@ -69,11 +69,11 @@ export function cancelSignalOf(context: HttpContext): AbortSignal | undefined {
  */
 export async function send(context: HttpContext, request: HttpRequest): Promise<HttpResponse> {
 	const { credential, method, path, query, body, write, file, settings } = request;
+	const { timeout = TIMEOUTS[write ? 'write' : 'read'], ...connection } = settings;
 	const url = credential.baseUrl + path;
-	const timeout = settings.timeout ?? TIMEOUTS[write ? 'write' : 'read'];
 	const limit = new TimeLimit(timeout, cancelSignalOf(context));
 	const options: IHttpRequestOptions = {
-		...settings,
+		...connection,
 		...STREAMED,
 		method,
 		url,
@@ -87,6 +87,7 @@ export async function send(context: HttpContext, request: HttpRequest): Promise<
 		withSignal(context, limit.signal),
 		CREDENTIAL_TYPE,
 		options,
+		// Otherwise, n8n would read the credential from its database again.
 		{ credentialsDecrypted: credential.decrypted },
 	);
 	return await awaitResponse(response, { url, host: SERVICE, secrets: credential.secrets, limit });
@@ -108,9 +109,10 @@ export async function requestLink(
 	{ credential, settings }: HttpRequest,
 	url: string,
 ): Promise<HttpResponse> {
-	const limit = new TimeLimit(settings.timeout ?? TIMEOUTS.read, cancelSignalOf(context));
+	const { timeout = TIMEOUTS.read, ...connection } = settings;
+	const limit = new TimeLimit(timeout, cancelSignalOf(context));
 	const response = context.helpers.httpRequest({
-		...settings,
+		...connection,
 		...STREAMED,
 		url,
 		headers: NOT_COMPRESSED,
@@ -186,12 +188,12 @@ export class TimeLimit {
 	start(): void {
 		this.clear();
 		this.timer = AbortSignal.timeout(this.milliseconds);
-		this.timer.addEventListener('abort', this.endInTime);
+		this.timer.addEventListener('abort', this.onTimeout);
 	}
 
 	/** Lets the request take any time from now on. */
 	clear(): void {
-		this.timer?.removeEventListener('abort', this.endInTime);
+		this.timer?.removeEventListener('abort', this.onTimeout);
 	}
 
 	/** Ends the request now. */
@@ -201,5 +203,5 @@ export class TimeLimit {
 	}
 
 	/** The timer's reason tells a timeout from an end by `abort`. */
-	private readonly endInTime = (): void => this.controller.abort(this.timer!.reason);
+	private readonly onTimeout = (): void => this.controller.abort(this.timer!.reason);
 }

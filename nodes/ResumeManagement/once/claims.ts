@@ -64,36 +64,34 @@ export class Claims {
 		const sameKey = comparableKey(key);
 		const claimRow = rowName('claim', sameKey);
 		const successRow = rowName('success', sameKey, identity);
-		await this.checkRows();
+		await this.refuseSharedRows();
 		let owner: Owner = 'other';
-		for (;;) {
+		do {
 			// First the success: its claim stays, too.
 			if (await this.isStored(successRow, owner)) return 'alreadySent';
 			if (!(await this.isStored(claimRow, owner))) owner = await this.take(claimRow);
 			if (owner === 'this') return { claimRow, successRow };
-			if (await this.mayWait()) continue;
-			if (owner === 'unclear') throw maybeUsed();
-			throw new Failure('key.claimed');
-		}
+		} while (await this.mayWait());
+		throw owner === 'unclear' ? maybeUsed() : new Failure('key.claimed');
 	}
 
 	/**
 	 * Inserts the row of a claim. If n8n's database does not confirm that, the number of values in the row tells what happened:
 	 *
-	 * - None: nothing was inserted. It is tried again.
-	 * - Its name and its owner's ID. Whose ID that is can be asked once only, because the question adds the ID of who asks.
-	 * - More: others have asked, too, and nobody can tell who was first.
-	 * @returns the execution that has inserted it
+	 * - None: nothing was inserted, and the insertion is repeated.
+	 * - Two, the row's name and its owner's ID: n8n tells whether that is this ID, but adds this ID if it is not.
+	 * - More: others have added their IDs, too, and nobody can tell whose was the first.
+	 * @returns the execution that has inserted the row
 	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then
 	 */
 	private async take(claimRow: string): Promise<Owner> {
 		const id = randomUUID();
 		for (let attempt = 0; attempt < MAX_INSERTIONS; attempt++) {
-			const inserted = await this.insert(claimRow, id).catch(() => undefined);
-			if (inserted) return inserted;
+			const owner = await this.insertClaim(claimRow, id).catch(() => undefined);
+			if (owner) return owner;
 			const values = await this.countOnceReachable(claimRow);
 			if (values > ROW_AND_OWNER) return 'unclear';
-			if (values > 0) return await this.insert(claimRow, id).catch(() => 'unclear' as const);
+			if (values > 0) return await this.insertClaim(claimRow, id).catch(() => 'unclear' as const);
 			await pause(INTERVAL, this.cancelled);
 		}
 		throw notClaimed();
@@ -130,15 +128,15 @@ export class Claims {
 	/** Stores what became of the request of a claim. After `held` and `unknown`, the key stays claimed. */
 	async settle({ claimRow, successRow }: Claim, outcome: Outcome): Promise<void> {
 		if (outcome === 'applied') {
-			await this.store(async () => await this.insert(successRow), NOT_STORED);
+			await this.store(async () => await this.insertSuccess(successRow), NOT_STORED);
 		} else if (outcome === 'refused') {
 			await this.store(async () => await this.remove(claimRow), NOT_REMOVED);
 		}
 	}
 
-	/** Checks that n8n stores each row under its own name, and not all in one: see {@link withRow}. @throws Failure if it does not */
-	async checkRows(): Promise<void> {
-		if (await this.isStored(rowName('never written'))) throw notClaimed();
+	/** @throws Failure if n8n stores all rows as one: then there is a row that nobody has written (see {@link withRow}) */
+	async refuseSharedRows(): Promise<void> {
+		if (await this.isStored(NEVER_WRITTEN)) throw notClaimed();
 	}
 
 	/**
@@ -166,16 +164,26 @@ export class Claims {
 	}
 
 	/**
-	 * Inserts a row that holds its own name and an owner's ID. If the row is there, n8n adds the ID. If another execution inserts the
-	 * row at the same time, the database refuses this insertion.
+	 * Inserts the row of a claim with its own name and the owner's ID. If the row is there, n8n adds the ID. If another execution
+	 * inserts the row at the same time, the database refuses this insertion.
 	 * @returns the execution that has inserted the row, now or before
 	 */
-	private async insert(row: string, ownerId = ''): Promise<'this' | 'other'> {
-		// `new` has the values that were not in the row, and `processed` those that were.
-		const values = await withRow(this.context, row, ({ checkProcessedAndRecord }) =>
-			checkProcessedAndRecord?.([row, ownerId], 'node', MODE),
+	private async insertClaim(row: string, ownerId: string): Promise<'this' | 'other'> {
+		const values = await this.record(row, [row, ownerId]);
+		const isNewRow = values.new.includes(row);
+		const isOwner = values.processed.includes(ownerId);
+		return isNewRow || isOwner ? 'this' : 'other';
+	}
+
+	private async insertSuccess(row: string): Promise<void> {
+		await this.record(row, [row]);
+	}
+
+	/** Adds values to a row. @returns the values that were not in the row, as `new`, and those that were, as `processed` */
+	private async record(row: string, values: string[]) {
+		return await withRow(this.context, row, ({ checkProcessedAndRecord }) =>
+			checkProcessedAndRecord?.(values, 'node', MODE),
 		);
-		return values.new.includes(row) || values.processed.includes(ownerId) ? 'this' : 'other';
 	}
 
 	private async remove(row: string): Promise<void> {
@@ -205,6 +213,8 @@ function rowName(...parts: unknown[]): string {
 	const text = JSON.stringify(parts).normalize('NFC');
 	return `resumeManagement:${createHash('sha256').update(text).digest('hex')}`;
 }
+
+const NEVER_WRITTEN = rowName('never written');
 
 function notClaimed(): Failure {
 	return new Failure('key.notClaimed', {}, { outcome: 'refused' });

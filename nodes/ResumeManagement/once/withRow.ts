@@ -15,7 +15,7 @@ export interface ClaimContext {
  * n8n reads, changes and writes back one row for all that a node has processed, so two executions can both find a key new. Only
  * the INSERT of a row decides. n8n names the row by the node's ID, which it reads before its first `await`
  * (n8n/src/deduplication/deduplication-helper.ts). So the node has the row's name as its ID while the helper is called. If n8n
- * read the ID later, all rows would be one: `Claims.checkRows` notices that by a row that is never written.
+ * read the ID later, all rows would be one: `Claims.refuseSharedRows` notices that by a row that is never written.
  *
  * n8n has no "insert if absent" for nodes, which would replace this file: .github/ISSUE_TEMPLATE/n8n-request.md asks for it.
  * @throws Error if n8n has no such helper

@@ -43,7 +43,7 @@ export interface WriteOperation extends BaseOperation {
 	bills?: true;
 	/** Reads the fields that only this operation has. @throws Failure naming the field; nothing was sent then */
 	readInput(parameters: ParameterReader): WriteInput;
-	/** Returns why a response with the status "success" does not confirm the request; undefined if it does. */
+	/** Returns what a response with the status "success" lacks to confirm the request; undefined if nothing. */
 	confirmationProblem?(response: IDataObject, sent: IDataObject): string | undefined;
 }
 

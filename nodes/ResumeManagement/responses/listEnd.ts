@@ -31,17 +31,26 @@ export function listEndOf(
 	const total = largest([...valuesIn(places, TOTALS), headers['x-total-count'], before.total]);
 	const count = largest([...valuesIn(places, COUNTS), before.count]);
 	const pages = largest([...valuesIn(places, PAGE_COUNTS), before.pages]);
-	const flag = moreFlagIn(places);
-	const hasNext = hasNextLink(places, headers);
+	const signs = {
+		flag: moreFlagIn(places),
+		pages,
+		next: hasNextLink(places, headers),
+		isWhole: total > 0 && total === read.records,
+	};
+	return { more: hasMore(signs, read.pages), total, count, pages };
+}
+
+/** Decides whether there are more records; undefined if nothing says so. The first sign that a response has decides. */
+function hasMore(
+	signs: { flag?: boolean; pages: number; next?: boolean; isWhole: boolean },
+	pagesRead: number,
+): boolean | undefined {
+	const { flag, pages, next, isWhole } = signs;
+	if (flag !== undefined) return flag;
+	if (pages > pagesRead) return true;
 	// Some services send a link with the last page, too.
-	const isWhole = total > 0 && total === read.records;
-	let more: boolean | undefined;
-	// The first rule that applies decides.
-	if (flag !== undefined) more = flag;
-	else if (pages > read.pages) more = true;
-	else if (hasNext && !isWhole) more = true;
-	else if (pages > 0 || hasNext === false) more = false;
-	return { more, total, count, pages };
+	if (next && !isWhole) return true;
+	return pages > 0 || next === false ? false : undefined;
 }
 
 /** Checks whether records of the list are missing. */

@@ -74,8 +74,10 @@ class Pages {
 		const page = records.map((record) => ({ id: idOf(record, this.place.name), record }));
 		this.count++;
 		const isRepeated = this.isPageBefore(page);
-		if (isRepeated) this.refuseRepeatedPage();
-		else this.addRecords(page);
+		if (isRepeated && !this.mayRepeat()) {
+			throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
+		}
+		if (!isRepeated) this.addRecords(page);
 		if (this.count === 1 || (records.length > 0 && !isRepeated)) this.bodies.push(body);
 		const read = { records: this.records.length, pages: this.count };
 		this.end = listEndOf(response, read, this.end);
@@ -93,16 +95,13 @@ class Pages {
 	}
 
 	/**
-	 * Some services send the last page again for each number past the end. Any other page that comes again is an error:
-	 *
-	 * - The second page, unless the first had the whole list: the service more likely does not know the parameter.
-	 * - In other modes than by page number. By offset, the list may go on: the service may count hidden records.
-	 * @throws Failure
+	 * Checks whether a repeated page is past the end of the list: some services send the last page again for each number past
+	 * the end. By offset, the list may go on, as the service may count hidden records. If the second page repeats the first, the
+	 * service more likely does not know the parameter, unless the first has the whole list.
 	 */
-	private refuseRepeatedPage(): void {
+	private mayRepeat(): boolean {
 		const isAfterLast = this.count > 2 || this.records.length === this.end?.total;
-		if (isAfterLast && this.mode === 'pageNumber') return;
-		throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
+		return this.mode === 'pageNumber' && isAfterLast;
 	}
 
 	/** @throws Failure if two records can't be told apart */

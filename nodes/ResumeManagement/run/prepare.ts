@@ -76,7 +76,7 @@ async function prepareAddress(
 	const settings = toHttpSettings(run.readParameter('requestOptions', index, {}) as RequestOptions);
 	const credential = await run.credentials.read(index);
 	const connection = { credential, retries, settings };
-	// Last, because it may send a request.
+	// Last, because it may send a request: what can fail without one has been checked.
 	const segment = await segmentOf(run, target, connection);
 	// `replace` takes a function here, because it would read `$&` in a text as the match.
 	const path = operation.path.replace(/:\w+/, () => segment);
@@ -115,9 +115,9 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 /** @throws Failure if Proxy is not a URL */
 function toHttpSettings(options: RequestOptions): HttpRequest['settings'] {
 	const { allowUnauthorizedCerts, proxy } = options;
-	const timeout = Math.ceil(Math.min(Number(options.timeout), MAX_TIMEOUT));
+	const timeout = Math.ceil(Number(options.timeout ?? 0));
 	return {
-		...(timeout > 0 && { timeout }),
+		...(timeout > 0 && { timeout: Math.min(timeout, MAX_TIMEOUT) }),
 		...(proxy && { proxy: parseProxy(proxy) }),
 		...(allowUnauthorizedCerts === true && { skipSslCertificateValidation: true }),
 	};

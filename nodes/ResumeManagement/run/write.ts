@@ -121,7 +121,7 @@ async function writeOne(
 	const { request, preview, sendOnceKey } = write;
 	if (preview) {
 		// An item that could not be sent fails in a preview, too.
-		if (sendOnceKey) await claimsOf(run).checkRows();
+		if (sendOnceKey) await claimsOf(run).refuseSharedRows();
 		return previewOf(operation, request);
 	}
 	const entry = sendOnceKey

@@ -1,4 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { exactString, isObject } from '../../../shared/json';
 import { normalizeEmail } from '../../../shared/text';
@@ -138,18 +138,26 @@ export const upgrade: WriteOperation = {
 	},
 	confirmationProblem: ({ data }, sent) => {
 		if (!isObject(data)) return 'it has no subscription';
-		// The plan that the user is now on is the requested one (§3).
-		const plan = exactString(data.plan_id)?.normalize('NFC');
-		if (plan !== String(sent.planId).normalize('NFC')) {
-			return 'its subscription is not of the requested plan';
-		}
-		const status = String(data.status);
-		if (NOT_PAID.includes(status.replace(/[^a-z]/gi, '').toLowerCase())) {
-			return `its subscription is '${status}'`;
-		}
-		const { email } = data;
-		if (typeof email !== 'string' || email === '') return undefined;
-		const isSame = normalizeEmail(email) === normalizeEmail(String(sent.email));
-		return isSame ? undefined : `its subscription is for '${email}'`;
+		return planProblem(data, sent) ?? statusProblem(data) ?? emailProblem(data, sent);
 	},
 };
+
+/** The plan that the user is now on is the requested one (§3). */
+function planProblem(subscription: IDataObject, sent: IDataObject): string | undefined {
+	const plan = exactString(subscription.plan_id)?.normalize('NFC');
+	const isSame = plan === String(sent.planId).normalize('NFC');
+	return isSame ? undefined : 'its subscription is not of the requested plan';
+}
+
+function statusProblem(subscription: IDataObject): string | undefined {
+	const status = String(subscription.status);
+	const letters = status.replace(/[^a-z]/gi, '').toLowerCase();
+	return NOT_PAID.includes(letters) ? `its subscription is '${status}'` : undefined;
+}
+
+/** The specification shows no email in a subscription (§2). One that is there must be that of the user. */
+function emailProblem({ email }: IDataObject, sent: IDataObject): string | undefined {
+	if (typeof email !== 'string' || email === '') return undefined;
+	const isSame = normalizeEmail(email) === normalizeEmail(String(sent.email));
+	return isSame ? undefined : `its subscription is for '${email}'`;
+}

@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { Failure } from '../../../shared/failure';
 import { isObject } from '../../../shared/json';
 import { RecordOutput } from '../../responses/record';
@@ -29,12 +31,19 @@ export const getToken: WriteOperation = {
 	readInput: (parameters) => {
 		const email = parameters.email('email', { optional: true });
 		const body = parameters.body(email ? { email } : {});
-		if (Object.keys(body).length > 0) return { body };
-		throw new Failure('parameter.noUser', {}, { details: 'Nothing was sent for this item.' });
+		if (Object.keys(body).length === 0) {
+			throw new Failure('parameter.noUser', {}, { details: 'Nothing was sent for this item.' });
+		}
+		return { body };
 	},
-	confirmationProblem: ({ token, data }) => {
-		const found = token ?? (isObject(data) ? data.token : data);
-		const isText = typeof found === 'string' && found.trim() !== '';
+	confirmationProblem: (response) => {
+		const token = tokenIn(response);
+		const isText = typeof token === 'string' && token.trim() !== '';
 		return isText ? undefined : 'it has no token';
 	},
 };
+
+/** Returns the property `token` of a response (§2), or what other services have in its place: `data`, or the `token` in it. */
+function tokenIn({ token, data }: IDataObject): unknown {
+	return token ?? (isObject(data) ? data.token : data);
+}
