@@ -43,7 +43,8 @@ export async function openEditor(): Promise<void> {
 		colorScheme: 'light',
 		permissions: ['clipboard-read', 'clipboard-write'],
 	});
-	context.setDefaultTimeout(30_000);
+	// Beside other tests, the editor has taken 28 seconds for the first credential.
+	context.setDefaultTimeout(90_000);
 	const joined = await joinInstance();
 	instance = { ...joined, ...(await addExamples(joined)) };
 	page = await context.newPage();

@@ -5,7 +5,7 @@ import './panels.mts';
 import './pictures.mts';
 import './sandboxPages.mts';
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 beforeAll(openEditor);
 afterAll(closeEditor, 60_000);
