@@ -4,12 +4,14 @@ import type { ICredentialTestRequest, ICredentialType, Icon, INodeProperties } f
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Checks whether the private key may be sent to an address: over https or, on this machine, over http. It must end in the
- * version segment of the service's base address (partner API specification, §4).
+ * Checks whether the private key may be sent to an address: over https or, on this machine, over
+ * http. It must end in the version segment of the service's base address (partner API
+ * specification, §4).
  */
 export function isBaseUrl(address: unknown): address is string {
 	const text = String(address);
-	// `URL` accepts these, and n8n's client may read them in another way: blanks, backslashes, a user, a query.
+	// `URL` accepts these, and n8n's client may read them in another way: blanks, backslashes, a
+	// user, a query.
 	if (/[\s\\?#@]/.test(text) || !/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text))
 		return false;
 	const { protocol, hostname, pathname } = new URL(text);
@@ -19,8 +21,9 @@ export function isBaseUrl(address: unknown): address is string {
 }
 
 /**
- * Returns a pasted private key without what no key has: the header's name and `Bearer` before it, blanks, line breaks, and
- * characters that no header may carry, such as curly quotes. Word replaces hyphens by dashes.
+ * Returns a pasted private key without what no key has: the header's name and `Bearer` before it,
+ * blanks, line breaks, and characters that no header may carry, such as curly quotes. Word replaces
+ * hyphens by dashes.
  */
 export function privateKeyOf(pasted: unknown): string {
 	const words = String(pasted ?? '')
@@ -43,13 +46,15 @@ const NOT_THE_SERVICE =
 	'The response at this address is not from the resume-management service. Check that Base URL is complete and ends in its version, such as https://api.example.com/v1.';
 
 /**
- * The credential's test fails if a property of the body, or the HTTP status, has one of these values
- * (n8n/src/services/credentials-tester.service.ts). n8n 1 fails for each status from 400 on with a message of its own.
+ * The credential's test fails if a property of the body, or the HTTP status, has one of these
+ * values (n8n/src/services/credentials-tester.service.ts). n8n 1 fails for each status from 400 on
+ * with a message of its own.
  */
 const RULES = [
 	// A refusal: errors come with HTTP 200, too (§7.1).
 	{ type: 'responseSuccessBody', properties: { key: 'status', value: 'error', message: REFUSED } },
-	// A body without a status: the service always sends one (§2). Reads accept a list without it, but another site may send that.
+	// A body without a status: the service always sends one (§2). Reads accept a list without it, but
+	// another site may send that.
 	{
 		type: 'responseSuccessBody',
 		properties: { key: 'status', value: undefined, message: NOT_THE_SERVICE },
@@ -117,8 +122,9 @@ export class ResumeManagementApi implements ICredentialType {
 	];
 
 	/**
-	 * Adds the header `Authentication`, as the service spells it (§4 and §5). A function, because only code can clean a pasted
-	 * key. n8n's generic kind would also evaluate an expression for each request: 1 ms, which is 14.5 % of the time of an item.
+	 * Adds the header `Authentication`, as the service spells it (§4 and §5). A function, because
+	 * only code can clean a pasted key. n8n's generic kind would also evaluate an expression for each
+	 * request: 1 ms, which is 14.5 % of the time of an item.
 	 */
 	authenticate: ICredentialType['authenticate'] = async ({ baseUrl, privateKey }, request) => {
 		if (!isBaseUrl(baseUrl)) throw new Error(INVALID_BASE_URL);

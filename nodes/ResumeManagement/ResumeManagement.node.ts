@@ -16,17 +16,19 @@ import type { Operation } from './operations/operation';
 import { runAllItems, runOneItem } from './run/entry';
 
 /*
- * The node is declarative, as n8n recommends for an HTTP API: its description declares each request, in `requestDefaults` and in the
- * `routing` of the operations, for everybody who reads or generates from it. But n8n's own routing would start all items at once,
- * send a request again after a 401, and take each HTTP 200 for a success. So the two functions below send the requests. n8n calls
- * them instead of its routing, in declarative nodes only.
+ * The node is declarative, as n8n recommends for an HTTP API: its description declares each
+ * request, in `requestDefaults` and in the `routing` of the operations, for everybody who reads or
+ * generates from it. But n8n's own routing would start all items at once, send a request again
+ * after a 401, and take each HTTP 200 for a success. So the two functions below send the requests.
+ * n8n calls them instead of its routing, in declarative nodes only.
  *
- * In comments of this package, § is a section of the partner API specification; openapi/partner-api.yaml has what it shows.
+ * In comments of this package, § is a section of the partner API specification;
+ * openapi/partner-api.yaml has what it shows.
  */
 
 /**
- * n8n's first way in: a function for each operation, by the values of resource and operation. n8n calls it with all items of a run
- * (getCustomOperation in n8n-core's workflow-execute.ts).
+ * n8n's first entry point: a function for each operation, by the values of resource and operation. n8n
+ * calls it with all items of a run (getCustomOperation in n8n-core's workflow-execute.ts).
  */
 const customOperations: NonNullable<INodeType['customOperations']> = {};
 for (const { option, operations } of resources) {
@@ -40,9 +42,9 @@ for (const { option, operations } of resources) {
 }
 
 /**
- * n8n's second way in, for one item: its routing calls this function where it does not call `customOperations`, for tools of AI
- * Agent 2 and in its step executor. It runs the saved operation: an evaluated one could be another, whose fields n8n has
- * removed.
+ * n8n's second entry point, for one item: its routing calls this function where it does not call
+ * `customOperations`, for tools of AI Agent 2 and in its step executor. It runs the saved
+ * operation: an evaluated one could be another, whose fields n8n has removed.
  */
 async function runSavedOperation(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const { resource, operation } = this.getNode().parameters;
@@ -60,7 +62,8 @@ const properties: INodeProperties[] = [
 		noDataExpression: true,
 		options: resources.map(({ option }) => option),
 		default: 'user',
-		// Has n8n's routing call `requestOperations.pagination` for every operation, and for n8n's Custom API Call.
+		// Has n8n's routing call `requestOperations.pagination` for every operation, and for n8n's
+		// Custom API Call.
 		routing: { send: { paginate: true } },
 	},
 	...resources.map(({ option, operations, defaultOperation }): INodeProperties => ({
@@ -95,8 +98,9 @@ function operationOption(operation: Operation): INodePropertyOptions {
 }
 
 /**
- * The text by which a model chooses a tool. n8n adds a field of this name to each tool, unless the node has one. Its own text is
- * the action alone, which does not say what an operation changes (`makeDescription` in n8n-workflow/src/node-helpers.ts).
+ * The text by which a model chooses a tool. n8n adds a field of this name to each tool, unless the
+ * node has one. Its own text is the action alone, which does not say what an operation changes
+ * (`makeDescription` in n8n-workflow/src/node-helpers.ts).
  */
 function toolDescription({ description }: Operation): INodeProperties {
 	return {
@@ -110,7 +114,10 @@ function toolDescription({ description }: Operation): INodeProperties {
 	};
 }
 
-/** The folder `__schema__` has the operations' outputs that the specification shows: n8n's editor offers their fields before a first run. */
+/**
+ * The folder `__schema__` has the operations' outputs that the specification shows: n8n's editor
+ * offers their fields before a first run.
+ */
 export class ResumeManagement implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Resume Management',

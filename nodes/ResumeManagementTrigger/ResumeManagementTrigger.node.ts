@@ -15,7 +15,10 @@ import { properties, triggerPanel } from './properties';
 import { readSettings, type Settings } from './settings';
 import { type Delivery, whyRejected } from './verify';
 
-/** Its output before a first event, for n8n's editor, is in `__schema__/`, in a file for each version of the node. */
+/**
+ * Its output before a first event, for n8n's editor, is in `__schema__/`, in a file for each
+ * version of the node.
+ */
 export class ResumeManagementTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Resume Management Trigger',
@@ -25,11 +28,13 @@ export class ResumeManagementTrigger implements INodeType {
 			dark: 'file:../../icons/resumeManagement.dark.svg',
 		},
 		group: ['trigger'],
-		// Not 1: for that version alone, n8n evaluates the expression `options.binaryData` at each request, which takes an isolate of
-		// V8 (`parseRequestBody` in n8n/src/webhooks/webhook-helpers.ts).
+		// Not 1: for that version alone, n8n evaluates the expression `options.binaryData` at each
+		// request, which takes an isolate of V8 (`parseRequestBody` in
+		// n8n/src/webhooks/webhook-helpers.ts).
 		version: 1.1,
 		subtitle: '={{ $parameter["events"].includes("*") ? "All events" : "Resume Section Saved" }}',
-		// n8n's editor lists the two nodes as one, with this text (`generateMergedNodesAndActions` of n8n 2.41).
+		// n8n's editor lists the two nodes as one, with this text (`generateMergedNodesAndActions` of
+		// n8n 2.41).
 		description:
 			'Starts the workflow when the resume-management service sends an event. The actions read users and resumes, create and download resumes, and upgrade plans.',
 		defaults: { name: 'Resume Management Trigger' },
@@ -51,7 +56,8 @@ export class ResumeManagementTrigger implements INodeType {
 				httpMethod: 'POST',
 				path: 'webhook',
 				responseMode: 'onReceived',
-				// Otherwise, n8n responds with the text `firstEntryJson` (n8n/src/webhooks/webhook-helpers.ts).
+				// Otherwise, n8n responds with the text `firstEntryJson`
+				// (n8n/src/webhooks/webhook-helpers.ts).
 				responseData: '',
 			},
 		],
@@ -59,7 +65,10 @@ export class ResumeManagementTrigger implements INodeType {
 		properties,
 	};
 
-	/** The specification shows no API to register a webhook (§6), so there is nothing to look up, create or delete. */
+	/**
+	 * The specification shows no API to register a webhook (§6), so there is nothing to look up,
+	 * create or delete.
+	 */
 	webhookMethods = {
 		default: {
 			checkExists: async () => false,
@@ -142,10 +151,14 @@ function warn(context: IWebhookFunctions, sentence: string): void {
 	context.logger.warn(`Resume Management Trigger ${sentence}`, { node: name, workflowId });
 }
 
-/** Returns the bytes of the body after unpacking. n8n may have parsed them already, but a signature is of the bytes. */
+/**
+ * Returns the bytes of the body after unpacking. n8n may have parsed them already, but a signature
+ * is of the bytes.
+ */
 async function readRawBody(context: IWebhookFunctions): Promise<{ body: Buffer } | Unreadable> {
 	const request = context.getRequestObject();
-	// n8n has read the parts itself (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts), and the bytes are gone.
+	// n8n has read the parts itself (parseRequestBody in n8n/src/webhooks/webhook-helpers.ts), and
+	// the bytes are gone.
 	if (request.contentType === 'multipart/form-data') {
 		return { problem: 'The body is a form, and not JSON.' };
 	}

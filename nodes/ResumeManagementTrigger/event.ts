@@ -18,8 +18,8 @@ export interface EventItem extends IDataObject {
 	/** '' if the event has no name, but may be another than the one of the specification. */
 	event: string;
 	/**
-	 * ID from the payload, or from the header of Standard Webhooks, or the SHA-256 of the body in hex. The last two are of the
-	 * whole delivery: in an array, the event's place follows them.
+	 * ID from the payload, or from the header of Standard Webhooks, or the SHA-256 of the body in
+	 * hex. The last two are of the whole delivery: in an array, the event's place follows them.
 	 */
 	deliveryId: string;
 	/** `bodyHash` does not tell a second event with the same content from a repeated delivery. */
@@ -57,7 +57,10 @@ function readPayload(text: string, { secrets }: Settings): GenericValue | undefi
 	}
 }
 
-/** Reads a payload as one event. If it has no name, it is the one event that the specification names. */
+/**
+ * Reads a payload as one event. If it has no name, it is the one event that the specification
+ * names.
+ */
 function readSingleEvent(data: GenericValue, settings: Settings, delivery: Delivery): EventItem {
 	const isOther = settings.eventNamePath === '' && mayBeOtherEvent(data);
 	return {
@@ -84,8 +87,9 @@ function readArray(elements: GenericValue[], settings: Settings, delivery: Deliv
 }
 
 /**
- * Checks whether a payload without a name may be another event than the one of the specification: it is a batch, such as
- * `{ events: [] }` or `{ data: [{ event: 'a' }] }`, or its name is no text, such as `{ event: { name: 'a' } }`.
+ * Checks whether a payload without a name may be another event than the one of the specification:
+ * it is a batch, such as `{ events: [] }` or `{ data: [{ event: 'a' }] }`, or its name is no text,
+ * such as `{ event: { name: 'a' } }`.
  */
 function mayBeOtherEvent(payload: unknown): boolean {
 	if (valuesNamed(payload, BATCHES).some(Array.isArray)) return true;
@@ -125,7 +129,9 @@ export function isSelected(event: string, choices: string[]): boolean {
 	return isSectionSaved && choices.includes('resumeSectionSaved');
 }
 
-/** Removes case and separators: the specification does not show how a payload spells the name (§6). */
+/**
+ * Removes case and separators: the specification does not show how a payload spells the name (§6).
+ */
 function normalizeEventName(event: string): string {
 	return normalizeName(event.replace(/[\s.]/g, ''));
 }
@@ -138,13 +144,17 @@ function findEventName(payload: unknown, { eventNamePath: path }: Settings): str
 /** Returns the ID of the event; '' if the payload has none. */
 function findEventId(payload: unknown, { eventIdPath: path }: Settings): string {
 	if (path) return firstText([valueAt(payload, path)]);
-	// `id` may be the resume's, with which Remove Duplicates would drop the second save of the resume.
+	// `id` may be the resume's, with which Remove Duplicates would drop the second save of the
+	// resume.
 	const hasName = firstText(valuesNamed(payload, EVENT_NAMES)) !== '';
 	const isEnvelope = hasName && valueAt(payload, 'data') !== undefined;
 	return firstText(valuesNamed(payload, isEnvelope ? ENVELOPE_IDS : EVENT_IDS));
 }
 
-/** Returns the first string or exact number, trimmed, but neither '' nor 0, which many events may have. */
+/**
+ * Returns the first string or exact number, trimmed, but neither '' nor 0, which many events may
+ * have.
+ */
 function firstText(values: unknown[]): string {
 	const texts = values.map((value) => trimInvisible(exactString(value) ?? ''));
 	return texts.find((text) => text && text !== '0') ?? '';

@@ -1,12 +1,16 @@
 /*
- * Names that the trigger tries, because the specification shows no payload (§6), in the form of `normalizeName`. Add a name only for a
- * real event of the service: for all others, there are Event Name Path and Event ID Path.
+ * Names that the trigger tries, because the specification shows no payload (§6), in the form of
+ * `normalizeName`. Add a name only for a real event of the service: for all others, there are Event
+ * Name Path and Event ID Path.
  */
 
 /** The name of an event. */
 export const SURE_EVENT_NAMES = ['event', 'eventtype', 'eventname'];
 
-/** As {@link SURE_EVENT_NAMES}, and last `type`, because it often names the kind of message, or of a part of a resume. */
+/**
+ * As {@link SURE_EVENT_NAMES}, and last `type`, because it often names the kind of message, or of a
+ * part of a resume.
+ */
 export const EVENT_NAMES = [...SURE_EVENT_NAMES, 'type'];
 
 /** A list of events in one delivery. */

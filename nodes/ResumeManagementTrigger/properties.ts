@@ -1,6 +1,8 @@
 import type { INodeProperties, TriggerPanelDefinition } from 'n8n-workflow';
 
-/** Shown beside the fields. n8n's own text tells the user to make an event happen in the service. */
+/**
+ * Shown beside the fields. n8n's own text tells the user to make an event happen in the service.
+ */
 export const triggerPanel: TriggerPanelDefinition = {
 	executionsHelp:
 		"<b>While you build the workflow</b>, click 'Execute step' and send a request to the Test URL, for example with curl.<br /> <br /> <b>Once the workflow is published</b>, each event at the Production URL starts an execution. To build with a real event, open its execution in the <a data-key='executions'>executions list</a> and click 'Copy to editor'.",

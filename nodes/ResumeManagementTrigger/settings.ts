@@ -57,7 +57,8 @@ const USABLE = {
 	// A header has no character set, so only ASCII arrives unchanged.
 	header: /^[ -~]+$/,
 	hmac: /./s,
-	// 11 characters of Base64 are 8 bytes. A shorter secret was not copied whole. Supabase shows secrets with `v1,`.
+	// 11 characters of Base64 are 8 bytes. A shorter secret was not copied whole. Supabase shows
+	// secrets with `v1,`.
 	standardWebhooks: /^(v1,)?(whsec_)?[A-Za-z0-9+/]{11,}=*$/,
 };
 
@@ -65,7 +66,8 @@ async function readSecrets(
 	context: Context,
 	verification: VerificationSettings['verification'],
 ): Promise<Pick<Settings, 'webhookSecrets' | 'secrets'>> {
-	// n8n gives a node no credential that `displayOptions` hide (n8n-core's node-execution-context.ts).
+	// n8n gives a node no credential that `displayOptions` hide (n8n-core's
+	// node-execution-context.ts).
 	if (verification === 'none') return { webhookSecrets: [], secrets: [] };
 	const credential = await decrypt(context);
 	const newest = readSecret('Webhook Secret', credential.webhookSecret, verification);
@@ -80,7 +82,8 @@ async function readSecrets(
 
 /**
  * Returns a secret without blanks around it; '' if there is none.
- * @throws Failure for an invisible character, of which it shows nothing but code point and place, and for a secret that can't work
+ * @throws Failure for an invisible character, of which it shows nothing but code point and place,
+ *   and for a secret that can't work
  */
 function readSecret(field: string, value: unknown, verification: keyof typeof USABLE): string {
 	const secret = typeof value === 'string' ? value.trim() : '';

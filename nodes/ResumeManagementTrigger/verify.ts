@@ -4,7 +4,10 @@ import { withoutPrefix } from '../shared/secrets';
 
 /** Settings for proving that the service has sent a request, named as the trigger's fields. */
 export interface VerificationSettings {
-	/** `standardWebhooks`: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+	/**
+	 * `standardWebhooks`:
+	 * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+	 */
 	verification: 'none' | 'header' | 'hmac' | 'standardWebhooks';
 	headerName: string;
 	signatureEncoding: 'hex' | 'base64';
@@ -77,20 +80,32 @@ export function signedId({ verification }: VerificationSettings, delivery: Deliv
 /** An HMAC-SHA256 in hex, or in Base64 with or without padding. */
 const SIGNATURE = '([0-9a-fA-F]{64}|[a-zA-Z0-9+/]{43}=?)';
 
-/** What separates the parts of a header, and stands at its ends. Node.js joins the lines of a header with a comma. */
+/**
+ * What separates the parts of a header, and stands at its ends. Node.js joins the lines of a header
+ * with a comma.
+ */
 const [START, END] = ['(?<=^|[ \\t,;])', '(?=$|[ \\t,;])'];
 
-/** Finds the signatures after a prefix. There may be several, such as of the old and the new secret, and a blank before each. */
+/**
+ * Finds the signatures after a prefix. There may be several, such as of the old and the new secret,
+ * and a blank before each.
+ */
 function signaturesIn(header: string, prefix: string): string[] {
 	const exactPrefix = prefix.replace(/[^\w\s]/g, '\\$&');
 	const pattern = new RegExp(`${START}${exactPrefix} ?${SIGNATURE}${END}`, 'g');
 	return Array.from(header.matchAll(pattern), ([, signature]) => signature!);
 }
 
-/** A text before a signature that looks like a prefix. It is bounded, because any text could stand there. */
+/**
+ * A text before a signature that looks like a prefix. It is bounded, because any text could stand
+ * there.
+ */
 const ANY_PREFIX = new RegExp(`${START}([^ \\t,;]{0,32}[=:-])?${SIGNATURE}${END}`);
 
-/** Returns a sentence with the prefix that the sender uses; '' if the header has no signature after one. */
+/**
+ * Returns a sentence with the prefix that the sender uses; '' if the header has no signature after
+ * one.
+ */
 function prefixHint(header: string): string {
 	const [found, prefix] = ANY_PREFIX.exec(header) ?? [];
 	if (found === undefined) return '';

@@ -11,8 +11,9 @@ export interface Credential {
 	/** Has no trailing slash. */
 	baseUrl: string;
 	/**
-	 * Identifies the account, together with the base URL. It is the credential's ID in n8n if all items of the run have the same
-	 * credential: a new private key is the same account then. Otherwise, it is the private key.
+	 * Identifies the account, together with the base URL. It is the credential's ID in n8n if all
+	 * items of the run have the same credential: a new private key is the same account then.
+	 * Otherwise, it is the private key.
 	 */
 	account: string;
 	/** Spares `httpRequestWithAuthentication` from reading the credential from the database again. */
@@ -28,7 +29,10 @@ export class CredentialReader {
 
 	constructor(private readonly context: CredentialContext) {}
 
-	/** @throws Failure if the key must not be sent to the base URL, or can't be a key; n8n's own errors */
+	/**
+	 * @throws Failure if the key must not be sent to the base URL, or can't be a key; n8n's own
+	 * errors
+	 */
 	async read(itemIndex: number): Promise<Credential> {
 		this.forAllItems ??= this.readForAllItems(itemIndex);
 		const credential = await this.forAllItems.catch(async () => {
@@ -56,7 +60,10 @@ export async function readCredential(
 	return toCredential(await decrypt(context, itemIndex));
 }
 
-/** Returns the fields of the credential as the user has entered them. @throws Failure; n8n's own errors */
+/**
+ * Returns the fields of the credential as the user has entered them.
+ * @throws Failure; n8n's own errors
+ */
 export async function decrypt(
 	context: Pick<CredentialContext, 'getCredentials'>,
 	itemIndex?: number,

@@ -11,7 +11,8 @@ export type FailureId = keyof typeof FAILURES;
  * What became of a write:
  *
  * - `applied`: the service confirmed it.
- * - `refused`: proved not to have happened: not sent, or turned down. Only such a write may be sent again.
+ * - `refused`: proved not to have happened: not sent, or turned down. Only such a write may be sent
+ *   again.
  * - `held`: proved not to have happened, but a person has to act first.
  * - `unknown`: everything else, foreseen or not.
  */
@@ -30,13 +31,16 @@ interface Facts {
 	transient?: boolean;
 	/** Milliseconds after which the service asks to try again. */
 	retryAfter?: number;
-	/** Ends the description: an excerpt of the response, the network's code, or that nothing was sent. */
+	/**
+	 * Ends the description: an excerpt of the response, the network's code, or that nothing was sent.
+	 */
 	details?: string;
 }
 
 /**
- * An item that did not succeed, with the sentences that a person reads: at the node, in the list of executions, in an
- * Error Workflow, and wherever a workflow passes them on. They hold no secret, and no network code (NETWORK_CODES).
+ * An item that did not succeed, with the sentences that a person reads: at the node, in the list of
+ * executions, in an Error Workflow, and wherever a workflow passes them on. They hold no secret,
+ * and no network code (NETWORK_CODES).
  */
 export class Failure extends Error {
 	/** The description without the details. */
@@ -79,7 +83,10 @@ function mayHaveHappened(id: FailureId, { isWrite, outcome = 'unknown' }: Facts)
 const FIND_OUT =
 	"The service may have carried it out, so the node did not send it again. Find out what happened before you send it again: ask your account manager, or read the user or the user's resumes.";
 
-/** Returns sentences on what to do next. After a write that may have been carried out, none advises to send it again. */
+/**
+ * Returns sentences on what to do next. After a write that may have been carried out, none advises
+ * to send it again.
+ */
 function adviceFor(id: FailureId, facts: Facts): string[] {
 	const [, ...advice]: readonly [string, ...Advice[]] = FAILURES[id];
 	if (mayHaveHappened(id, facts)) {
@@ -103,9 +110,10 @@ function fill(text: string, values: Failure['values']): string {
 }
 
 /**
- * The keys of `COMMON_ERRORS` in n8n-workflow/src/errors/abstract/node.error.ts. n8n replaces a whole text that contains one
- * with its own sentence, such as "You can retry the request immediately" after a lost connection. Stop and Error does the
- * same with a text that a workflow has passed on.
+ * The keys of `COMMON_ERRORS` in n8n-workflow/src/errors/abstract/node.error.ts. n8n replaces a
+ * whole text that contains one with its own sentence, such as "You can retry the request
+ * immediately" after a lost connection. Stop and Error does the same with a text that a workflow
+ * has passed on.
  */
 const NETWORK_CODES = [
 	'ECONNREFUSED',
@@ -134,7 +142,8 @@ export function withoutNetworkCodes(text: string): string {
 }
 
 /**
- * Returns an error as n8n's: a NodeOperationError for a setting, a NodeApiError for a request, n8n's own error as it is.
+ * Returns an error as n8n's: a NodeOperationError for a setting, a NodeApiError for a request,
+ * n8n's own error as it is.
  * @param itemIndex of the item that failed, if it was one
  */
 export function toNodeError(node: INode, error: unknown, itemIndex?: number): Error {
@@ -156,13 +165,17 @@ export function toNodeApiError(node: INode, failure: Failure, itemIndex?: number
 	const noResponse = {};
 	const httpCode = facts.httpStatus?.toString();
 	const error = new NodeApiError(node, noResponse, { message, description, httpCode, itemIndex });
-	// An Error Workflow reads both in `execution.error.context`: the code of a lost connection stands nowhere else.
+	// An Error Workflow reads both in `execution.error.context`: the code of a lost connection stands
+	// nowhere else.
 	error.context.failureId = id;
 	error.context.errorCode = facts.code ?? null;
 	return error;
 }
 
-/** Returns the `error` of a failed item under On Error = Continue. Failures with one cause have the same message, to group them by. */
+/**
+ * Returns the `error` of a failed item under On Error = Continue. Failures with one cause have the
+ * same message, to group them by.
+ */
 export function toErrorData(error: unknown): IDataObject {
 	if (isErrorOfN8n(error)) {
 		const { message, description = null } = error;
@@ -180,8 +193,9 @@ function toFailure(error: unknown): Failure {
 }
 
 /**
- * Checks whether an error is n8n's: these have a level and tags (BaseError and ApplicationError of n8n-workflow). `instanceof`
- * would miss them where another community package has installed its own copy of n8n-workflow.
+ * Checks whether an error is n8n's: these have a level and tags (BaseError and ApplicationError of
+ * n8n-workflow). `instanceof` would miss them where another community package has installed its own
+ * copy of n8n-workflow.
  */
 export function isErrorOfN8n(error: unknown): error is Error & { description?: string | null } {
 	return error instanceof Error && 'level' in error && 'tags' in error;

@@ -1,12 +1,12 @@
 /**
- * A sentence of a failure's advice. `again` advises to send the request again, so it is left out for a write that may have
- * been carried out.
+ * A sentence of a failure's advice. `again` advises to send the request again, so it is left out
+ * for a write that may have been carried out.
  */
 export type Advice = string | { again: string };
 
 /**
- * Texts by the failure's ID, which is public: what happened, and what to do next. A value replaces `{name}`. `npm run docs`
- * writes docs/errors.md from them.
+ * Texts by the failure's ID, which is public: what happened, and what to do next. A value replaces
+ * `{name}`. `npm run docs` writes docs/errors.md from them.
  */
 type Texts = Record<string, [message: string, ...advice: Advice[]]>;
 
@@ -162,7 +162,10 @@ export const SETTING_FAILURES = {
 	],
 } satisfies Texts;
 
-/** A request could not be sent, was refused, or has an unusable response. n8n shows each as a NodeApiError. */
+/**
+ * A request could not be sent, was refused, or has an unusable response. n8n shows each as a
+ * NodeApiError.
+ */
 export const REQUEST_FAILURES = {
 	'node.unexpected': [
 		'Something unexpected happened in this node',

@@ -11,12 +11,18 @@ export function exactString(value: unknown): string | undefined {
 	return isExact(value) ? String(value) : undefined;
 }
 
-/** Checks whether a value is a finite number, and no whole number so large that JavaScript may have rounded it. */
+/**
+ * Checks whether a value is a finite number, and no whole number so large that JavaScript may have
+ * rounded it.
+ */
 function isExact(value: unknown): boolean {
 	return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
 
-/** Returns the value at a dotted path, such as `data.users` or `events.0.name`; undefined if there is none. */
+/**
+ * Returns the value at a dotted path, such as `data.users` or `events.0.name`; undefined if there
+ * is none.
+ */
 export function valueAt(value: unknown, path: string | string[]): unknown {
 	const names = typeof path === 'string' ? path.split('.') : path;
 	return names.reduce((inner, key) => {
@@ -33,11 +39,13 @@ export function charsetOf(contentType: unknown): string {
 }
 
 /**
- * Returns the text of bytes. Many servers name another character set than they use, so the first of these counts:
+ * Returns the text of bytes. Many servers name another character set than they use, so the first of
+ * these counts:
  *
  * 1. UTF-16, if the bytes show it;
  * 2. UTF-8, if the bytes are valid in it (RFC 8259, §8.1, for JSON);
- * 3. UTF-8, if no other is named, and the bytes have at least one character of it: damaged ones become U+FFFD;
+ * 3. UTF-8, if no other is named, and the bytes have at least one character of it: damaged ones
+ *    become U+FFFD;
  * 4. the named character set; else Latin-1.
  */
 export function decodeText(bytes: Uint8Array, charset = ''): string {
@@ -60,7 +68,10 @@ const CODE_PAGES = new Map([
 	['cp950', 'big5'],
 ]);
 
-/** Returns undefined for bytes that are invalid in the character set, or if n8n's Node.js does not know it. */
+/**
+ * Returns undefined for bytes that are invalid in the character set, or if n8n's Node.js does not
+ * know it.
+ */
 function decode(bytes: Uint8Array, charset: string): string | undefined {
 	try {
 		const name = CODE_PAGES.get(charset.toLowerCase()) ?? charset;
@@ -70,7 +81,10 @@ function decode(bytes: Uint8Array, charset: string): string | undefined {
 	}
 }
 
-/** Returns the kind of UTF-16, by a byte order mark or, if UTF-16 is named, by the zero bytes of Latin letters. */
+/**
+ * Returns the kind of UTF-16, by a byte order mark or, if UTF-16 is named, by the zero bytes of
+ * Latin letters.
+ */
 function utf16Of(bytes: Uint8Array, charset: string): 'utf-16le' | 'utf-16be' | undefined {
 	const [first, second] = bytes;
 	if (first === 0xff && second === 0xfe) return 'utf-16le';
@@ -88,8 +102,8 @@ export function decodeHeader(value: unknown): string {
 const LONG_NUMBER = /\d(\.?\d){15}/;
 
 /**
- * Parses JSON. A number that JavaScript would round becomes a string with its digits. Node.js 20 (n8n 1) does not show them:
- * there, the number stays rounded.
+ * Parses JSON. A number that JavaScript would round becomes a string with its digits. Node.js 20
+ * (n8n 1) does not show them: there, the number stays rounded.
  * @returns undefined if the text is not JSON
  */
 export function parseJson(text: string): unknown {
@@ -132,7 +146,10 @@ function keepDigits(_name: string, value: unknown, context?: { source?: string }
 	return isExact(value) && digitsOf(String(value)) === digitsOf(source) ? value : source;
 }
 
-/** Returns the digits of a number without the zeros at both ends: 5 for `0.50` and `5e2`. Rounding changes them. */
+/**
+ * Returns the digits of a number without the zeros at both ends: 5 for `0.50` and `5e2`. Rounding
+ * changes them.
+ */
 function digitsOf(number: string): string {
 	const digits = number.replace(/e.*|[.-]/gi, '');
 	return /^0*(\d*[1-9])?/.exec(digits)?.[1] ?? '';
@@ -142,8 +159,10 @@ function digitsOf(number: string): string {
 export class DigitsLost extends Error {}
 
 /**
- * Returns a copy of a value as JSON has it: dates become text, and properties that are undefined are left out.
- * @throws DigitsLost; any other error if JSON can't express the value, such as NaN, a Map, or a list that contains itself
+ * Returns a copy of a value as JSON has it: dates become text, and properties that are undefined
+ * are left out.
+ * @throws DigitsLost; any other error if JSON can't express the value, such as NaN, a Map, or a
+ *   list that contains itself
  */
 export function toPlain(value: unknown): unknown {
 	if (writesItself(value)) {
@@ -158,7 +177,8 @@ export function toPlain(value: unknown): unknown {
 		throw new TypeError('NaN or Infinity');
 	}
 	if (Array.isArray(value)) return value.map(toPlain);
-	// Neither a Map nor an object of another class. `instanceof` would not know those of n8n's expressions, which run in their own context.
+	// Neither a Map nor an object of another class. `instanceof` would not know those of n8n's
+	// expressions, which run in their own context.
 	if (Object.prototype.toString.call(value) !== '[object Object]') {
 		throw new TypeError('A value that JSON does not have');
 	}

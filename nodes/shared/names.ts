@@ -14,7 +14,10 @@ export function valuesNamed(value: unknown, names: readonly string[]): unknown[]
 	);
 }
 
-/** Returns the first property names of a value for an error, shortened: a service may send long ones. */
+/**
+ * Returns the first property names of a value for an error, shortened: a service may send long
+ * ones.
+ */
 export function shownNames(value: unknown): string {
 	const names = isObject(value) ? Object.keys(value) : [];
 	const shown = names.slice(0, 20).map((name) => name.slice(0, 64));

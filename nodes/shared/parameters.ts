@@ -30,7 +30,10 @@ interface Field {
 	values?: Field[];
 }
 
-/** Checks whether the node runs as a tool of an AI agent, which has its own type (n8n/src/tool-generation/ai-tools.ts). */
+/**
+ * Checks whether the node runs as a tool of an AI agent, which has its own type
+ * (n8n/src/tool-generation/ai-tools.ts).
+ */
 export function isTool({ type }: INode): boolean {
 	return type.endsWith('Tool');
 }
@@ -39,8 +42,8 @@ export function isTool({ type }: INode): boolean {
 const NOT_SENT_IN_QUERY = ['__proto__', 'constructor', 'prototype'];
 
 /**
- * Reads and checks the parameters of one item, by the names, choices and defaults of an operation's fields. A path such as
- * `options.retries` names a field in a collection.
+ * Reads and checks the parameters of one item, by the names, choices and defaults of an operation's
+ * fields. A path such as `options.retries` names a field in a collection.
  */
 export class ParameterReader {
 	/**
@@ -54,7 +57,10 @@ export class ParameterReader {
 		private readonly isTool = false,
 	) {}
 
-	/** Checks whether the user has added this group of fields: n8n stores nothing for one that is not added. */
+	/**
+	 * Checks whether the user has added this group of fields: n8n stores nothing for one that is not
+	 * added.
+	 */
 	isAdded(name: string): boolean {
 		return this.read(name) !== null;
 	}
@@ -120,7 +126,10 @@ export class ParameterReader {
 		return optional && given.isNoValueOfModel() ? '' : given.email();
 	}
 
-	/** Reads the Send Once Key, which not every write has; undefined if left empty. An expression without a value fails. */
+	/**
+	 * Reads the Send Once Key, which not every write has; undefined if left empty. An expression
+	 * without a value fails.
+	 */
 	sendOnceKey(): string | undefined {
 		const name = 'sendOnceKey';
 		if (!this.offers(name) || this.isLeftEmpty(name)) return undefined;
@@ -175,7 +184,10 @@ export class ParameterReader {
 		return this.findField(name) !== undefined;
 	}
 
-	/** Checks whether the user has left the field empty. It is not if its expression gives nothing, such as `{{ $json.missing }}`. */
+	/**
+	 * Checks whether the user has left the field empty. It is not if its expression gives nothing,
+	 * such as `{{ $json.missing }}`.
+	 */
 	private isLeftEmpty(name: string): boolean {
 		return this.readParameter(name, '', { rawExpressions: true }) === '';
 	}
@@ -189,7 +201,10 @@ export class ParameterReader {
 		return new ParameterValue(value, label, { consequence, isTool });
 	}
 
-	/** Returns the value of a field, or its default; null for a group of fields that the user has not added. */
+	/**
+	 * Returns the value of a field, or its default; null for a group of fields that the user has not
+	 * added.
+	 */
 	private read(name: string): unknown {
 		const { default: byDefault = null } = this.fieldAt(name);
 		try {
@@ -232,8 +247,9 @@ export class ParameterReader {
 }
 
 /*
- * Texts in place of a value. In every text, `EXPRESSION` and `NOT_A_VALUE` are refused. `WORD_FOR_NONE` and `PLACEHOLDER` are
- * refused in a Send Once Key. What a model writes for a tool, of all of these but `EXPRESSION`, counts as an empty field.
+ * Texts in place of a value. In every text, `EXPRESSION` and `NOT_A_VALUE` are refused.
+ * `WORD_FOR_NONE` and `PLACEHOLDER` are refused in a Send Once Key. What a model writes for a tool,
+ * of all of these but `EXPRESSION`, counts as an empty field.
  */
 
 /** An expression in a text that n8n did not evaluate, with its braces or without. */
@@ -246,7 +262,8 @@ const NOT_A_VALUE = [
 	/^(null|undefined|nan|#?n\/a|\\n|invalid date(time)?)$/i,
 	// An object that became a text.
 	/\[object /i,
-	// Errors of spreadsheets in any language, such as #BEZUG! and #NV. Numbers and names, such as #1001 and #abc, are values.
+	// Errors of spreadsheets in any language, such as #BEZUG! and #NV. Numbers and names, such as
+	// #1001 and #abc, are values.
 	/^[#＃][^1-9\p{Ll}]*$/u,
 	// The same within a text.
 	/#(n\/a|ref!|value!|name\?|div\/0!|num!)/i,
@@ -254,7 +271,10 @@ const NOT_A_VALUE = [
 	/^err:\d{3}$|^loading\.\.\.$/i,
 ];
 
-/** Words that models and people write in place of a value. Elsewhere, they may be names, such as the plan `none`. */
+/**
+ * Words that models and people write in place of a value. Elsewhere, they may be names, such as the
+ * plan `none`.
+ */
 const WORD_FOR_NONE =
 	/^(null|none|nil|nonetype|undefined|n\/[ad]|na|nan|unknown|missing|optional|omit(ted)?|skip|unset|placeholder|null value|leave (it )?(empty|blank)|string|tbd|invalid date(time)?|(empty|blank)( string)?|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—]+)$/i;
 
@@ -265,7 +285,10 @@ function isNotAValue(text: string): boolean {
 	return NOT_A_VALUE.some((pattern) => pattern.test(text));
 }
 
-/** Checks whether a text has only such a word, once or again, with or without brackets or quotes. A blank text has none. */
+/**
+ * Checks whether a text has only such a word, once or again, with or without brackets or quotes. A
+ * blank text has none.
+ */
 function isWordForNone(text: string): boolean {
 	if (trimInvisible(text) === '') return false;
 	const bare = trimInvisible(text.replace(/["'`<>()[\]{}.]/g, ''));
@@ -283,7 +306,10 @@ const EMAIL_PATTERN = /^[^@\s]+@[^@\s]+$/;
 /** A token of RFC 9110, section 5.6.2. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Checks the value of one item's parameter, and returns it as its type. Each method throws a Failure that names the field. */
+/**
+ * Checks the value of one item's parameter, and returns it as its type. Each method throws a
+ * Failure that names the field.
+ */
 class ParameterValue {
 	/**
 	 * @param label names the field in errors
@@ -324,8 +350,8 @@ class ParameterValue {
 	}
 
 	/**
-	 * Returns text without invisible characters; '' if it is missing. Refuses an expression that n8n did not evaluate, because a
-	 * request with it would be for something else, and might bill.
+	 * Returns text without invisible characters; '' if it is missing. Refuses an expression that n8n
+	 * did not evaluate, because a request with it would be for something else, and might bill.
 	 */
 	optionalText(): string {
 		if (this.isNoValueOfModel()) return '';

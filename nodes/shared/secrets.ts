@@ -3,7 +3,10 @@ import { isObject } from './json';
 /** Replaces a secret. */
 export const HIDDEN = '[hidden]';
 
-/** Characters of the shortest secret that is searched for. A shorter text would be found in many places. */
+/**
+ * Characters of the shortest secret that is searched for. A shorter text would be found in many
+ * places.
+ */
 const MIN_SECRET_LENGTH = 8;
 
 /** What secrets look like in texts: see SECURITY.md. */
@@ -26,18 +29,27 @@ export function spellingsOf(secrets: unknown[]): SecretSpellings {
 	return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }
 
-/** Returns a secret of Standard Webhooks without its prefix, which is not part of it, and may be missing in a text. */
+/**
+ * Returns a secret of Standard Webhooks without its prefix, which is not part of it, and may be
+ * missing in a text.
+ */
 export function withoutPrefix(secret: string): string {
 	return secret.replace(/^(v1,)?whsec_/, '');
 }
 
-/** Returns the part of the base64 that any text after the secret leaves as it is: of `abcd`, the `YWJj` that `abcd:` has, too. */
+/**
+ * Returns the part of the base64 that any text after the secret leaves as it is: of `abcd`, the
+ * `YWJj` that `abcd:` has, too.
+ */
 function startOfBase64(secret: string): string {
 	const base64 = Buffer.from(secret).toString('base64');
 	return base64.endsWith('=') ? base64.slice(0, -4) : base64;
 }
 
-/** Replaces secrets in all strings and property names. Cut strings only afterwards: a part of a secret is not found. */
+/**
+ * Replaces secrets in all strings and property names. Cut strings only afterwards: a part of a
+ * secret is not found.
+ */
 export function hideSecrets<T>(value: T, secrets: SecretSpellings): T {
 	// Most responses hold none, and need no copy.
 	return holdsSecret(value, secrets) ? (replaceIn(value, secrets) as T) : value;

@@ -1,6 +1,6 @@
 /**
- * A character that nobody sees: a blank, a control or format character, half of a surrogate pair, or another one that Unicode does not
- * display.
+ * A character that nobody sees: a blank, a control or format character, half of a surrogate pair,
+ * or another one that Unicode does not display.
  */
 const UNSEEN = /[\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\ufffc\ufffe\uffff]/u;
 
@@ -19,7 +19,8 @@ export function trimInvisible(text: string): string {
 export const MAX_SHOWN = 30;
 
 /**
- * Finds the first invisible character: its code point, such as `U+200B`, its position from 1 on, and the text directly before it.
+ * Finds the first invisible character: its code point, such as `U+200B`, its position from 1 on,
+ * and the text directly before it.
  * @param pattern of the characters that count
  */
 export function findInvisible(
@@ -35,7 +36,10 @@ export function findInvisible(
 	return { code: `U+${code}`, position: index + 1, before };
 }
 
-/** Normalizes an email address for comparison: in lower case, and its domain in ASCII. A browser's form sends `müller.de` so. */
+/**
+ * Normalizes an email address for comparison: in lower case, and its domain in ASCII. A browser's
+ * form sends `müller.de` so.
+ */
 export function normalizeEmail(email: string): string {
 	const address = trimInvisible(email).normalize('NFC').toLowerCase();
 	const [local, domain = '', ...others] = address.split('@');
@@ -72,7 +76,10 @@ const NO_PART_OF_A_DOMAIN = [
 	/[^@\p{L}\p{N}\p{M}._-]/gu,
 ];
 
-/** Names what is to be removed from a text with one `@`, so that only the address is left; undefined for an address. */
+/**
+ * Names what is to be removed from a text with one `@`, so that only the address is left; undefined
+ * for an address.
+ */
 export function partBesideEmail(text: string): string | undefined {
 	if (text.endsWith('.')) return "'.' at its end";
 	const domain = text.slice(text.indexOf('@'));
@@ -88,14 +95,17 @@ function firstMatches(patterns: RegExp[], text: string): string[] | undefined {
 	);
 }
 
-/** Returns an ID as one percent-encoded segment of a path; undefined if it would lead to another path. */
+/**
+ * Returns an ID as one percent-encoded segment of a path; undefined if it would lead to another
+ * path.
+ */
 export function toSegment(id: string): string | undefined {
 	return isSegment(id) ? encodeURIComponent(id) : undefined;
 }
 
 /**
- * Returns a path below the Base URL, percent-encoded and without a slash at its start. The user may write it with or without
- * escapes.
+ * Returns a path below the Base URL, percent-encoded and without a slash at its start. The user may
+ * write it with or without escapes.
  * @returns undefined if it may lead to another path
  */
 export function toPath(text: string): string | undefined {
@@ -116,7 +126,10 @@ export function decodePercent(text: string): string | undefined {
 	}
 }
 
-/** Checks whether a text names one record or folder: an empty one would lead to all records, `..` to the folder above. */
+/**
+ * Checks whether a text names one record or folder: an empty one would lead to all records, `..` to
+ * the folder above.
+ */
 function isSegment(text: string): boolean {
 	// U+FFFD stands for a character that was decoded wrongly.
 	const isDamaged = findInvisible(text) !== undefined || text.includes('\ufffd');

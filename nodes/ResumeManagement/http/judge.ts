@@ -4,7 +4,10 @@ import { Failure, type FailureId } from '../../shared/failure';
 import { isObject } from '../../shared/json';
 import { shownNames } from '../../shared/names';
 
-/** Body of a successful response: an envelope, or any JSON of an endpoint whose response the specification does not show. */
+/**
+ * Body of a successful response: an envelope, or any JSON of an endpoint whose response the
+ * specification does not show.
+ */
 export type JsonBody = IDataObject | IDataObject[];
 
 /** A response of the service that was read. */
@@ -17,7 +20,10 @@ export interface ParsedResponse {
 	isTruncated?: boolean;
 }
 
-/** Codes that the specification names (§7.2 and §7.3); `meaning` is shown if the response has only the code. */
+/**
+ * Codes that the specification names (§7.2 and §7.3); `meaning` is shown if the response has only
+ * the code.
+ */
 const KNOWN_CODES = new Map<string, { id: FailureId; meaning: string; isHeld?: true }>([
 	['plan-upgrade-1', { id: 'service.paymentFailed', meaning: 'stripe error', isHeld: true }],
 	['plan-upgrade-2', { id: 'service.wrongPlan', meaning: 'wrong plan ID' }],
@@ -40,8 +46,9 @@ const MAX_TEXT_LENGTH = 1_000;
 const EXCERPT = 200;
 
 /**
- * Decides whether a response is a success: by its body first, because errors come with HTTP 200 too, then by its status,
- * which is 200 for each success (§7.1). Unknown properties are kept (§9). A write needs a confirmation, too: {@link whyUnconfirmed}.
+ * Decides whether a response is a success: by its body first, because errors come with HTTP 200
+ * too, then by its status, which is 200 for each success (§7.1). Unknown properties are kept (§9).
+ * A write needs a confirmation, too: {@link whyUnconfirmed}.
  * @returns the body of a success
  * @throws Failure
  */
@@ -54,8 +61,9 @@ export function judge(response: ParsedResponse): JsonBody {
 }
 
 /**
- * Checks whether a body reports an error: by its status, in any case of letters, or by a code alone. `fail` is that of JSend, and
- * `success: false`, in place of a status, that of other services.
+ * Checks whether a body reports an error: by its status, in any case of letters, or by a code
+ * alone. `fail` is that of JSend, and `success: false`, in place of a status, that of other
+ * services.
  */
 export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
@@ -64,15 +72,19 @@ export function reportsError(body: unknown): body is IDataObject {
 	return hasErrorStatus || !isBlank(body.errorCode);
 }
 
-/** Checks whether a value under the name of an error reports none: `null`, `0`, and lists and objects of such values. */
+/**
+ * Checks whether a value under the name of an error reports none: `null`, `0`, and lists and
+ * objects of such values.
+ */
 export function isBlank(value: unknown): boolean {
 	if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank);
 	return !value || value === '0' || value === 'false';
 }
 
 /**
- * Returns why a success does not confirm that something was done; undefined if it does. A write is confirmed, never assumed: by the
- * status "success", which is always there (§2), and by no error beside it or in its `data`.
+ * Returns why a success does not confirm that something was done; undefined if it does. A write is
+ * confirmed, never assumed: by the status "success", which is always there (§2), and by no error
+ * beside it or in its `data`.
  */
 export function whyUnconfirmed(body: JsonBody): string | undefined {
 	if (!isObject(body) || body.status === undefined) return 'it has no status';
@@ -88,7 +100,10 @@ export function whyUnconfirmed(body: JsonBody): string | undefined {
 /** Properties that report an error in a success, as services that use Stripe send them. */
 const ERRORS = ['error', 'errors', 'errorMessage', 'error_message', 'errorCode', 'error_code'];
 
-/** Returns the error that an object has under such a name, or its status, as JSON; undefined if there is none. */
+/**
+ * Returns the error that an object has under such a name, or its status, as JSON; undefined if
+ * there is none.
+ */
 function errorIn(value: unknown): string | undefined {
 	if (!isObject(value)) return undefined;
 	const error = ERRORS.map((name) => value[name]).find((one) => !isBlank(one));
@@ -97,10 +112,16 @@ function errorIn(value: unknown): string | undefined {
 	return JSON.stringify(error ?? { status, success }).slice(0, MAX_CODE_LENGTH);
 }
 
-/** HTTP statuses of a gateway, or its client (499), that waited too long. The service may still work. */
+/**
+ * HTTP statuses of a gateway, or its client (499), that waited too long. The service may still
+ * work.
+ */
 const STOPPED_WAITING = [408, 499];
 
-/** Checks whether a failed response proves that nothing was done. The first rule that applies decides. */
+/**
+ * Checks whether a failed response proves that nothing was done. The first rule that applies
+ * decides.
+ */
 function isRefusal({ statusCode, body, isTruncated }: ParsedResponse): boolean {
 	// What was not read may have the status "success".
 	const isCutOff = isTruncated || (typeof body === 'string' && /^\s*[{[]/.test(body));
@@ -127,7 +148,10 @@ function factsOf(response: ParsedResponse) {
 	};
 }
 
-/** Returns the milliseconds that a Retry-After header asks for, in seconds or as a date (RFC 9110, §10.2.3). */
+/**
+ * Returns the milliseconds that a Retry-After header asks for, in seconds or as a date (RFC 9110,
+ * §10.2.3).
+ */
 export function retryAfterOf(headers: IDataObject): number | undefined {
 	const value = String(headers['retry-after'] ?? '').trim();
 	if (value === '') return undefined;
@@ -142,9 +166,12 @@ export function retryAfterOf(headers: IDataObject): number | undefined {
 /**
  * Returns the failure that a body reports, in the service's words:
  *
- * - `{ errorCode: 'plan-upgrade-2', errorMessage: 'no such plan' }` gives "no such plan (plan-upgrade-2)".
- * - `{ errorCode: 'plan-upgrade-2' }` gives its meaning in the specification: "wrong plan ID (plan-upgrade-2)".
- * - `{ errorCode: 'failed with error code: connect-01' }` gives this sentence. Its code is `connect-01`.
+ * - `{ errorCode: 'plan-upgrade-2', errorMessage: 'no such plan' }` gives "no such plan
+ *   (plan-upgrade-2)".
+ * - `{ errorCode: 'plan-upgrade-2' }` gives its meaning in the specification: "wrong plan ID
+ *   (plan-upgrade-2)".
+ * - `{ errorCode: 'failed with error code: connect-01' }` gives this sentence. Its code is
+ *   `connect-01`.
  */
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const errorCode = toText(body.errorCode, MAX_TEXT_LENGTH);
@@ -170,7 +197,10 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	});
 }
 
-/** Returns a known code within the text; else the code in the sentence of the connect operation (§2, rule 5); else the text. */
+/**
+ * Returns a known code within the text; else the code in the sentence of the connect operation (§2,
+ * rule 5); else the text.
+ */
 function codeIn(given: string): string {
 	const inSentence = /error code:\s*([^\s,]+)/i.exec(given)?.[1];
 	return (knownCodeIn(given) ?? inSentence ?? given).slice(0, MAX_CODE_LENGTH);
@@ -180,7 +210,10 @@ function knownCodeIn(text: string): string | undefined {
 	return text.split(/[^\w-]+/).find((word) => KNOWN_CODES.has(word.toLowerCase()));
 }
 
-/** Adds the code to a text that does not name it. As in n8n's own messages, there is no period at the end. */
+/**
+ * Adds the code to a text that does not name it. As in n8n's own messages, there is no period at
+ * the end.
+ */
 function withCode(text: string, code: string): string {
 	const sentence = text.replace(/(?<!\.)\.$/, '');
 	const words = sentence.toLowerCase().split(/[^\w-]+/);
@@ -195,10 +228,15 @@ function httpFailure(response: ParsedResponse): Failure {
 	return new Failure(idOfStatus(status), { status, page }, { ...factsOf(response), details });
 }
 
-/** Signs that a body may hold a user token: its name before a value, the status of a token that was issued, or the start of a JWT. */
+/**
+ * Signs that a body may hold a user token: its name before a value, the status of a token that was
+ * issued, or the start of a JWT.
+ */
 const MAY_HOLD_TOKEN = /token["']?\s*[:=>]|success|eyJ/i;
 
-/** Returns a sentence with the start of a body; '' if the body is empty, or may hold a user token. */
+/**
+ * Returns a sentence with the start of a body; '' if the body is empty, or may hold a user token.
+ */
 function excerptOf(body: unknown): string {
 	const text = typeof body === 'string' ? body.trim() : JSON.stringify(body);
 	if (['', '{}', '[]'].includes(text) || MAY_HOLD_TOKEN.test(text) || isBinary(text)) return '';
@@ -229,7 +267,10 @@ function unreadable(body: unknown): Failure {
 	return new Failure(isEmpty ? 'response.empty' : id, {}, { httpStatus: 200 });
 }
 
-/** Characters at the start of a page that may name HTML. A page that names it later is taken for other markup, such as XML. */
+/**
+ * Characters at the start of a page that may name HTML. A page that names it later is taken for
+ * other markup, such as XML.
+ */
 const HTML_WITHIN = 2_000;
 
 function looksLikeHtml(body: unknown): boolean {
@@ -238,7 +279,9 @@ function looksLikeHtml(body: unknown): boolean {
 	return start.startsWith('<') && /<(!doctype\s+html|html)\b/i.test(start);
 }
 
-/** Returns a message as a text. Some services send a list of sentences, or one for each language. */
+/**
+ * Returns a message as a text. Some services send a list of sentences, or one for each language.
+ */
 function toSentence(message: unknown): string {
 	const isText = typeof message !== 'object' || message === null;
 	return toText(isText ? message : JSON.stringify(message), MAX_TEXT_LENGTH);

@@ -62,7 +62,10 @@ const NETWORK_ERRORS: NetworkError[] = [
 
 const LOST: NetworkError = { id: 'network.lost', codes: [], transient: true };
 
-/** Returns the failure for an error of n8n's HTTP helper or of a body's stream, by its code: its text may contain headers. */
+/**
+ * Returns the failure for an error of n8n's HTTP helper or of a body's stream, by its code: its
+ * text may contain headers.
+ */
 export function networkFailure(error: unknown, signal: AbortSignal, host: Host): Failure {
 	const causes = causesOf(error);
 	const code = signal.aborted ? codeOfAbort(signal) : codeOf(causes);

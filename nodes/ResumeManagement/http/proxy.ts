@@ -18,9 +18,10 @@ export function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
 }
 
 /**
- * Returns a user or password as n8n's proxy agent reads it. n8n writes both into a URL and encodes all reserved characters except
- * the percent sign (@n8n/backend-network's http/axios/utils.ts). Its agent decodes them once more (http-proxy-agent). So the password
- * `50%`, which the user enters as `50%25`, is handed to n8n as `50%25`, too.
+ * Returns a user or password as n8n's proxy agent reads it. n8n writes both into a URL and encodes
+ * all reserved characters except the percent sign (@n8n/backend-network's http/axios/utils.ts). Its
+ * agent decodes them once more (http-proxy-agent). So the password `50%`, which the user enters as
+ * `50%25`, is handed to n8n as `50%25`, too.
  * @param encoded as it stands in the URL that the user entered
  * @throws Failure if a percent sign is no escape
  */

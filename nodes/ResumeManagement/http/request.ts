@@ -12,10 +12,16 @@ import {
 	send,
 } from './send';
 
-/** Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it is parsed. */
+/**
+ * Bytes, unpacked, of a response that is not a file: it is held in memory, and n8n waits while it
+ * is parsed.
+ */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Bytes, unpacked, that the node reads of an HTTP error's body: a run may hold one for each open request. */
+/**
+ * Bytes, unpacked, that the node reads of an HTTP error's body: a run may hold one for each open
+ * request.
+ */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Sends a request, with retries, and returns its response if that is a success. @throws Failure */
@@ -29,10 +35,16 @@ export async function requestJson(
 	});
 }
 
-/** Milliseconds. The pause after attempt n (from 0) is random, up to `FIRST_PAUSE * 2^n` and the longest: clients spread out. */
+/**
+ * Milliseconds. The pause after attempt n (from 0) is random, up to `FIRST_PAUSE * 2^n` and the
+ * longest: clients spread out.
+ */
 const FIRST_PAUSE = 500;
 
-/** Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its error. */
+/**
+ * Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its
+ * error.
+ */
 const MAX_PAUSE = 60_000;
 
 /**
@@ -73,7 +85,8 @@ export async function readJson(response: HttpResponse): Promise<ParsedResponse> 
 }
 
 /**
- * Reads the bytes of a body. The start is enough of an HTTP error, even if the body breaks off there: its status counts.
+ * Reads the bytes of a body. The start is enough of an HTTP error, even if the body breaks off
+ * there: its status counts.
  * @throws Failure if the body of another response is too long, or was not received whole
  */
 export async function readBody(
@@ -137,7 +150,8 @@ export function isGzip([first, second, method]: Buffer): boolean {
 }
 
 /**
- * Unpacks gzip that n8n's client has left: some proxies remove the label of a packed body, or pack it twice.
+ * Unpacks gzip that n8n's client has left: some proxies remove the label of a packed body, or pack
+ * it twice.
  * @returns the bytes as they are if they can't be unpacked, or become too long
  */
 async function unpack(bytes: Buffer): Promise<Buffer> {

@@ -13,8 +13,9 @@ import type { SecretSpellings } from '../../shared/secrets';
 import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
- * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is five minutes (n8n-core's
- * routing-node.ts), which is long for a read. A payment may take longer than a read.
+ * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is
+ * five minutes (n8n-core's routing-node.ts), which is long for a read. A payment may take longer
+ * than a read.
  */
 const TIMEOUTS = { read: 30_000, write: 120_000 };
 
@@ -64,7 +65,8 @@ export function cancelSignalOf(context: HttpContext): AbortSignal | undefined {
 }
 
 /**
- * Sends one request with the private key, and follows no redirect: n8n would send the key to each host that one leads to.
+ * Sends one request with the private key, and follows no redirect: n8n would send the key to each
+ * host that one leads to.
  * @throws Failure if no response began
  */
 export async function send(context: HttpContext, request: HttpRequest): Promise<HttpResponse> {
@@ -94,8 +96,8 @@ export async function send(context: HttpContext, request: HttpRequest): Promise<
 }
 
 /**
- * Returns the context with another signal that cancels its requests: n8n replaces the `abortSignal` of a request with the
- * signal of its context (n8n-core's authentication.ts).
+ * Returns the context with another signal that cancels its requests: n8n replaces the `abortSignal`
+ * of a request with the signal of its context (n8n-core's authentication.ts).
  */
 function withSignal(context: HttpContext, signal: AbortSignal): HttpContext {
 	return Object.create(context, {
@@ -103,7 +105,10 @@ function withSignal(context: HttpContext, signal: AbortSignal): HttpContext {
 	}) as HttpContext;
 }
 
-/** Requests a file from the host behind a link, which never gets the private key. @throws Failure if no response began */
+/**
+ * Requests a file from the host behind a link, which never gets the private key.
+ * @throws Failure if no response began
+ */
 export async function requestLink(
 	context: HttpContext,
 	{ credential, settings }: HttpRequest,
@@ -131,14 +136,18 @@ export async function requestLink(
 const STREAMED = {
 	encoding: 'stream',
 	returnFullResponse: true,
-	// Otherwise, n8n would throw for an HTTP error without the service's reason, and send the request again after a 401 (n8n-core's
-	// request-helper-functions.ts).
+	// Otherwise, n8n would throw for an HTTP error without the service's reason, and send the request
+	// again after a 401 (n8n-core's request-helper-functions.ts).
 	ignoreHttpStatusErrors: true,
-	// A `TimeLimit` ends each request. The timeout of n8n's client would include the time that n8n takes to store a file.
+	// A `TimeLimit` ends each request. The timeout of n8n's client would include the time that n8n
+	// takes to store a file.
 	timeout: 0,
 } as const;
 
-/** n8n's client treats a truncated compressed body as complete (`finishFlush` in lib/adapters/http.js of axios). */
+/**
+ * n8n's client treats a truncated compressed body as complete (`finishFlush` in
+ * lib/adapters/http.js of axios).
+ */
 const NOT_COMPRESSED = { 'Accept-Encoding': 'identity' };
 
 /** Waits until the response begins. */
@@ -164,8 +173,8 @@ export function discard({ body, limit }: HttpResponse): void {
 }
 
 /**
- * Ends a request that takes too long, or whose execution is cancelled. Whoever reads the body clears the limit at its end. n8n's linter
- * forbids `setTimeout`.
+ * Ends a request that takes too long, or whose execution is cancelled. Whoever reads the body
+ * clears the limit at its end. n8n's linter forbids `setTimeout`.
  */
 export class TimeLimit {
 	/** Aborted when the request has to end. */

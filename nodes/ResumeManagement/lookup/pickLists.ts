@@ -19,7 +19,10 @@ const TIMEOUT = 20_000;
 /** Results in a page of n8n's list. The service is asked for the whole list each time. */
 const PAGE_SIZE = 1_000;
 
-/** n8n's method for the list of the field User. @throws NodeApiError with the reason why there is nothing to pick from */
+/**
+ * n8n's method for the list of the field User.
+ * @throws NodeApiError with the reason why there is nothing to pick from
+ */
 export async function searchUsers(
 	this: ILoadOptionsFunctions,
 	filter?: string,
@@ -28,7 +31,10 @@ export async function searchUsers(
 	return await search(this, 'users', filter, paginationToken);
 }
 
-/** As {@link searchUsers}, for the field Resume: the resumes of the user in the field Resumes of User. */
+/**
+ * As {@link searchUsers}, for the field Resume: the resumes of the user in the field Resumes of
+ * User.
+ */
 export async function searchResumes(
 	this: ILoadOptionsFunctions,
 	filter?: string,
@@ -37,7 +43,9 @@ export async function searchResumes(
 	return await search(this, 'resumes', filter, paginationToken);
 }
 
-/** Requests a list, and offers those of its records that have an ID and match what the user typed. */
+/**
+ * Requests a list, and offers those of its records that have an ID and match what the user typed.
+ */
 async function search(
 	context: ILoadOptionsFunctions,
 	list: 'users' | 'resumes',
@@ -111,7 +119,8 @@ function toOptions(records: unknown[], list: 'users' | 'resumes'): INodeListSear
 function toEditorError(context: ILoadOptionsFunctions, cause: unknown): Error {
 	if (!(cause instanceof Failure)) return toNodeError(context.getNode(), cause);
 	const error = toNodeApiError(context.getNode(), cause);
-	// The editor shows `httpCode` before the message. Without an HTTP error, that would be "200" or "none".
+	// The editor shows `httpCode` before the message. Without an HTTP error, that would be "200" or
+	// "none".
 	const { httpStatus = 0 } = cause.facts;
 	if (httpStatus < 400) error.httpCode = null;
 	return error;

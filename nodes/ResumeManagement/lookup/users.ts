@@ -20,9 +20,14 @@ interface Directory {
 /** Settings of the item, for the request of the list. */
 type ItemSettings = Pick<HttpRequest, 'credential' | 'retries' | 'settings'>;
 
-/** Finds users by their email addresses. The service has no operation for that, so the list of users is read. */
+/**
+ * Finds users by their email addresses. The service has no operation for that, so the list of users
+ * is read.
+ */
 export class Users {
-	/** Directories by account and place of the list, so that the items of a run read each list once. */
+	/**
+	 * Directories by account and place of the list, so that the items of a run read each list once.
+	 */
 	private readonly directories = new Map<string, Promise<Directory>>();
 
 	constructor(private readonly context: HttpContext) {}
@@ -63,7 +68,10 @@ export class Users {
 	}
 }
 
-/** Returns the failure of an item whose list could not be read, with the reason and the advice of that request. */
+/**
+ * Returns the failure of an item whose list could not be read, with the reason and the advice of
+ * that request.
+ */
 function listUnreadable({ message: reason, advice, facts }: Failure): Failure {
 	const { code, httpStatus, details } = facts;
 	return new Failure('user.listUnreadable', { reason, advice }, { code, httpStatus, details });

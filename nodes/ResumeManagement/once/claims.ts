@@ -4,31 +4,46 @@ import { Failure, type Outcome } from '../../shared/failure';
 import { pause } from '../http/pause';
 import { type ClaimContext, withRow } from './withRow';
 
-/** Milliseconds. All items of a run together wait no longer for other executions, or for n8n's database. */
+/**
+ * Milliseconds. All items of a run together wait no longer for other executions, or for n8n's
+ * database.
+ */
 const MAX_WAIT = 10_000;
 
 /** Milliseconds between two looks at a claim. */
 const INTERVAL = 250;
 
-/** Insertions of a claim. A database that is full or read-only refuses each, and so does n8n for a workflow that is not saved. */
+/**
+ * Insertions of a claim. A database that is full or read-only refuses each, and so does n8n for a
+ * workflow that is not saved.
+ */
 const MAX_INSERTIONS = 3;
 
-/** Values of a claim's row: its name, and the ID of its owner. Each other execution that asks for the row adds its own ID. */
+/**
+ * Values of a claim's row: its name, and the ID of its owner. Each other execution that asks for
+ * the row adds its own ID.
+ */
 const ROW_AND_OWNER = 2;
 
 /**
- * Milliseconds to store what became of a request: more than a backup locks n8n's SQLite database. n8n itself gives up after one second
- * (`sqlite3_busy_timeout` in sqlite3's src/database.cc).
+ * Milliseconds to store what became of a request: more than a backup locks n8n's SQLite database.
+ * n8n itself gives up after one second (`sqlite3_busy_timeout` in sqlite3's src/database.cc).
  */
 const MAX_STORING = 60_000;
 
 /** Milliseconds between two attempts to store it. n8n's other writes wait during an attempt. */
 const STORING_INTERVAL = 1_000;
 
-/** n8n's mode that stores a list of values in one row of `processed_data`. Its other modes store only the latest value. */
+/**
+ * n8n's mode that stores a list of values in one row of `processed_data`. Its other modes store
+ * only the latest value.
+ */
 const MODE = { mode: 'entries' } as const;
 
-/** The execution that has inserted a claim: unclear if the database's answers were lost, or others asked at the same time. */
+/**
+ * The execution that has inserted a claim: unclear if the database's answers were lost, or others
+ * asked at the same time.
+ */
 type Owner = 'this' | 'other' | 'unclear';
 
 /** A key that this execution may send, by the names of its rows. */
@@ -38,12 +53,14 @@ export interface Claim {
 }
 
 /**
- * Claims Send Once Keys in n8n's database: a key is sent once in this workflow, in any execution and by any node. It has two rows:
+ * Claims Send Once Keys in n8n's database: a key is sent once in this workflow, in any execution
+ * and by any node. It has two rows:
  *
- * - The claim names the key alone. Only the execution that inserts it sends. It is removed only after the outcome
- *   `refused`. After `held`, a person has to act first; a killed process leaves the key claimed, too.
- * - The success names the key, the account and the request. It is inserted when the service has confirmed the request.
- *   The same key with another request is an error.
+ * - The claim names the key alone. Only the execution that inserts it sends. It is removed only
+ *   after the outcome `refused`. After `held`, a person has to act first; a killed process leaves
+ *   the key claimed, too.
+ * - The success names the key, the account and the request. It is inserted when the service has
+ *   confirmed the request. The same key with another request is an error.
  */
 export class Claims {
 	private waitsUntil?: number;
@@ -76,10 +93,12 @@ export class Claims {
 	}
 
 	/**
-	 * Inserts the row of a claim. If n8n's database does not confirm that, the number of values in the row tells what happened:
+	 * Inserts the row of a claim. If n8n's database does not confirm that, the number of values in
+	 * the row tells what happened:
 	 *
 	 * - None: nothing was inserted, and the insertion is repeated.
-	 * - Two, the row's name and its owner's ID: n8n tells whether that is this ID, but adds this ID if it is not.
+	 * - Two, the row's name and its owner's ID: n8n tells whether that is this ID, but adds this ID
+	 *   if it is not.
 	 * - More: others have added their IDs, too, and nobody can tell whose was the first.
 	 * @returns the execution that has inserted the row
 	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then
@@ -97,7 +116,10 @@ export class Claims {
 		throw notClaimed();
 	}
 
-	/** @throws Failure if n8n's database can't be read: nothing was stored, unless the owner of the claim is unclear */
+	/**
+	 * @throws Failure if n8n's database can't be read: nothing was stored, unless the owner of the
+	 * claim is unclear
+	 */
 	private async isStored(row: string, owner: Owner = 'other'): Promise<boolean> {
 		try {
 			return (await this.count(row)) > 0;
@@ -106,7 +128,10 @@ export class Claims {
 		}
 	}
 
-	/** Counts the values of a row that may have been stored: waits for the database. @throws Failure if it takes too long */
+	/**
+	 * Counts the values of a row that may have been stored: waits for the database.
+	 * @throws Failure if it takes too long
+	 */
 	private async countOnceReachable(row: string): Promise<number> {
 		for (;;) {
 			try {
@@ -117,7 +142,10 @@ export class Claims {
 		}
 	}
 
-	/** Waits a moment for another execution, or for n8n's database. @returns false once the run has waited for too long */
+	/**
+	 * Waits a moment for another execution, or for n8n's database.
+	 * @returns false once the run has waited for too long
+	 */
 	private async mayWait(): Promise<boolean> {
 		this.waitsUntil ??= Date.now() + MAX_WAIT;
 		if (Date.now() >= this.waitsUntil || this.cancelled?.aborted) return false;
@@ -125,7 +153,10 @@ export class Claims {
 		return true;
 	}
 
-	/** Stores what became of the request of a claim. After `held` and `unknown`, the key stays claimed. */
+	/**
+	 * Stores what became of the request of a claim. After `held` and `unknown`, the key stays
+	 * claimed.
+	 */
 	async settle({ claimRow, successRow }: Claim, outcome: Outcome): Promise<void> {
 		if (outcome === 'applied') {
 			await this.store(async () => await this.insertSuccess(successRow), NOT_STORED);
@@ -134,7 +165,10 @@ export class Claims {
 		}
 	}
 
-	/** @throws Failure if n8n stores all rows as one: then there is a row that nobody has written (see {@link withRow}) */
+	/**
+	 * @throws Failure if n8n stores all rows as one: then there is a row that nobody has written (see
+	 * {@link withRow})
+	 */
 	async refuseSharedRows(): Promise<void> {
 		if (await this.isStored(NEVER_WRITTEN)) throw notClaimed();
 	}
@@ -164,8 +198,9 @@ export class Claims {
 	}
 
 	/**
-	 * Inserts the row of a claim with its own name and the owner's ID. If the row is there, n8n adds the ID. If another execution
-	 * inserts the row at the same time, the database refuses this insertion.
+	 * Inserts the row of a claim with its own name and the owner's ID. If the row is there, n8n adds
+	 * the ID. If another execution inserts the row at the same time, the database refuses this
+	 * insertion.
 	 * @returns the execution that has inserted the row, now or before
 	 */
 	private async insertClaim(row: string, ownerId: string): Promise<'this' | 'other'> {
@@ -179,7 +214,10 @@ export class Claims {
 		await this.record(row, [row]);
 	}
 
-	/** Adds values to a row. @returns the values that were not in the row, as `new`, and those that were, as `processed` */
+	/**
+	 * Adds values to a row.
+	 * @returns the values that were not in the row, as `new`, and those that were, as `processed`
+	 */
 	private async record(row: string, values: string[]) {
 		return await withRow(this.context, row, ({ checkProcessedAndRecord }) =>
 			checkProcessedAndRecord?.(values, 'node', MODE),
@@ -199,7 +237,10 @@ const NOT_REMOVED =
 const NOT_STORED =
 	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was used before.';
 
-/** Two keys that look the same are one key: with other forms of characters, or with a hyphen or a quote that Word has replaced. */
+/**
+ * Two keys that look the same are one key: with other forms of characters, or with a hyphen or a
+ * quote that Word has replaced.
+ */
 function comparableKey(key: string): string {
 	return key
 		.normalize('NFKC')

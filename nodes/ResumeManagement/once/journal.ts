@@ -6,8 +6,8 @@ import type { RecordOutput } from '../responses/record';
 import type { WriteId } from './writeId';
 
 /**
- * What became of a write. The item of an applied write is made of the response's body and of `extras`, which its record gets; without
- * `output`, the body is the item.
+ * What became of a write. The item of an applied write is made of the response's body and of
+ * `extras`, which its record gets; without `output`, the body is the item.
  */
 export type Entry =
 	| { outcome: 'applied'; body: JsonBody; output?: RecordOutput; extras?: IDataObject }
@@ -53,7 +53,10 @@ class Journal {
 		}
 	}
 
-	/** Records that an item makes a purchase. @returns the first item of the run that makes it, which may be this one */
+	/**
+	 * Records that an item makes a purchase.
+	 * @returns the first item of the run that makes it, which may be this one
+	 */
 	recordPurchase(purchaseId: string, index: number): number {
 		const firstItem = this.firstItems.get(purchaseId) ?? index;
 		this.firstItems.set(purchaseId, firstItem);
@@ -61,13 +64,16 @@ class Journal {
 	}
 }
 
-/** Journals by the run that they belong to. Each is freed with the execution data that identifies its run. */
+/**
+ * Journals by the run that they belong to. Each is freed with the execution data that identifies
+ * its run.
+ */
 const journals = new WeakMap<object, Journal>();
 
 /**
- * Returns the journal of a run of the node, Retry On Fail included: n8n repeats the node with the same execution data (n8n-core's
- * workflow-execute.ts). Each round of a loop, each execution and each node has its own. All calls of a tool by version 2 of n8n's
- * AI Agent share the agent's.
+ * Returns the journal of a run of the node, Retry On Fail included: n8n repeats the node with the
+ * same execution data (n8n-core's workflow-execute.ts). Each round of a loop, each execution and
+ * each node has its own. All calls of a tool by version 2 of n8n's AI Agent share the agent's.
  */
 export function journalOf(context: RunContext): Journal {
 	const data = context.getExecuteData();
@@ -76,7 +82,10 @@ export function journalOf(context: RunContext): Journal {
 	return journal;
 }
 
-/** @throws Failure if n8n hands out copies of the execution data: a retry would not find its journal, and could send twice */
+/**
+ * @throws Failure if n8n hands out copies of the execution data: a retry would not find its
+ * journal, and could send twice
+ */
 export function requireLastingJournal(context: RunContext): void {
 	const data = context.getExecuteData();
 	const dataAgain = context.getExecuteData();

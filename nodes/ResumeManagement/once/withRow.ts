@@ -12,12 +12,14 @@ export interface ClaimContext {
 /**
  * Calls one of n8n's deduplication helpers for a database row of its own.
  *
- * n8n reads, changes and writes back one row for all that a node has processed, so two executions can both find a key new. Only
- * the INSERT of a row decides. n8n names the row by the node's ID, which it reads before its first `await`
- * (n8n/src/deduplication/deduplication-helper.ts). So the node has the row's name as its ID while the helper is called. If n8n
- * read the ID later, all rows would be one: `Claims.refuseSharedRows` notices that by a row that is never written.
+ * n8n reads, changes and writes back one row for all that a node has processed, so two executions
+ * can both find a key new. Only the INSERT of a row decides. n8n names the row by the node's ID,
+ * which it reads before its first `await` (n8n/src/deduplication/deduplication-helper.ts). So the
+ * node has the row's name as its ID while the helper is called. If n8n read the ID later, all rows
+ * would be one: `Claims.refuseSharedRows` notices that by a row that is never written.
  *
- * n8n has no "insert if absent" for nodes, which would replace this file: .github/ISSUE_TEMPLATE/n8n-request.md asks for it.
+ * n8n has no "insert if absent" for nodes, which would replace this file:
+ * .github/ISSUE_TEMPLATE/n8n-request.md asks for it.
  * @throws Error if n8n has no such helper
  */
 export async function withRow<T>(

@@ -2,7 +2,10 @@ import type { INodeProperties } from 'n8n-workflow';
 
 /* Fields that several operations share. The file of an operation has its own fields. */
 
-/** An operation with this field needs `lookupOptions`, too: test/engine/pipeline.test.mts looks users up by email. */
+/**
+ * An operation with this field needs `lookupOptions`, too: test/engine/pipeline.test.mts looks
+ * users up by email.
+ */
 export const userId: INodeProperties = {
 	displayName: 'User',
 	name: 'userId',
@@ -41,7 +44,7 @@ const listUserId: INodeProperties = {
 	modes: userId.modes!.filter(({ name }) => name !== 'email'),
 };
 
-export const resume: INodeProperties = {
+export const resumeId: INodeProperties = {
 	displayName: 'Resume',
 	name: 'resumeId',
 	type: 'resourceLocator',
@@ -62,7 +65,7 @@ export const resume: INodeProperties = {
 };
 
 export const resumePicker: INodeProperties[] = [
-	resume,
+	resumeId,
 	{ ...listUserId, displayOptions: { show: { '/resumeId.mode': ['list'] } } },
 ];
 
@@ -123,7 +126,10 @@ export const bodyInputs: INodeProperties[] = [
 	},
 ];
 
-/** Its promise is kept by once/claims.ts. Always shown, in tools too: n8n drops the value of a field that it hides. */
+/**
+ * Its promise is kept by once/claims.ts. Always shown, in tools too: n8n drops the value of a field
+ * that it hides.
+ */
 export const sendOnceKey: INodeProperties = {
 	displayName: 'Send Once Key',
 	name: 'sendOnceKey',
@@ -209,7 +215,8 @@ const pagination: INodeProperties = {
 	name: 'pagination',
 	type: 'fixedCollection',
 	placeholder: 'Add Pagination',
-	// Shows the fields at once when the option is added. An option that is not added has no value at all.
+	// Shows the fields at once when the option is added. An option that is not added has no value at
+	// all.
 	default: { pagination: {} },
 	description:
 		'Read the list page by page, as your account manager described it. Without this option, the node sends one request.',
@@ -309,8 +316,9 @@ const pagination: INodeProperties = {
 };
 
 /**
- * Settings of the list of users, for the mode By Email. They are always shown: if an expression gives the whole User, n8n
- * knows no mode and strips fields that are shown for one mode only. Then a user on a later page could be missed.
+ * Settings of the list of users, for the mode By Email. They are always shown: if an expression
+ * gives the whole User, n8n knows no mode and strips fields that are shown for one mode only. Then
+ * a user on a later page could be missed.
  */
 export const lookupOptions: INodeProperties[] = [
 	{

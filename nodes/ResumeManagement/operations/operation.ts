@@ -5,7 +5,10 @@ import type { FileOutput } from '../responses/file';
 import type { ListOutput } from '../responses/list';
 import type { RecordOutput } from '../responses/record';
 
-/** An operation: its fields, and its differences from other operations. The steps are the same for all of them. */
+/**
+ * An operation: its fields, and its differences from other operations. The steps are the same for
+ * all of them.
+ */
 export type Operation = ReadOperation | WriteOperation;
 
 interface BaseOperation {
@@ -41,9 +44,15 @@ export interface WriteOperation extends BaseOperation {
 	maxItemsField?: string;
 	/** It bills: its item says so, and its preview that nothing was billed. */
 	bills?: true;
-	/** Reads the fields that only this operation has. @throws Failure naming the field; nothing was sent then */
+	/**
+	 * Reads the fields that only this operation has.
+	 * @throws Failure naming the field; nothing was sent then
+	 */
 	readInput(parameters: ParameterReader): WriteInput;
-	/** Returns what a response with the status "success" lacks to confirm the request; undefined if nothing. */
+	/**
+	 * Returns what a response with the status "success" lacks to confirm the request; undefined if
+	 * nothing.
+	 */
 	confirmationProblem?(response: IDataObject, sent: IDataObject): string | undefined;
 }
 
@@ -57,6 +66,9 @@ export interface WriteInput {
 	preview?: boolean;
 	/** Properties that the item of a success gets besides those of its record. */
 	extras?: IDataObject;
-	/** What the item buys. Equal purchases have equal IDs, and a run refuses a repeated one unless it is allowed. */
+	/**
+	 * What the item buys. Equal purchases have equal IDs, and a run refuses a repeated one unless it
+	 * is allowed.
+	 */
 	purchase?: { id: string; isRepeatAllowed: boolean };
 }

@@ -38,8 +38,8 @@ import { fromBase64, locateFile } from './locateFile';
 type RunContext = IExecuteFunctions | IExecutePaginationFunctions;
 
 /**
- * A response that is a file: the response's own bytes, the target of a redirect or a link, or base64 in JSON. The specification
- * does not show which of them the service sends (§4.2).
+ * A response that is a file: the response's own bytes, the target of a redirect or a link, or
+ * base64 in JSON. The specification does not show which of them the service sends (§4.2).
  */
 export class FileOutput {
 	/** Binary field of the item. */
@@ -59,7 +59,8 @@ export class FileOutput {
 	}
 
 	/**
-	 * Requests the file, and streams it into n8n's binary store. n8n shows only the item's `json` to an AI agent.
+	 * Requests the file, and streams it into n8n's binary store. n8n shows only the item's `json` to
+	 * an AI agent.
 	 * @throws Failure
 	 */
 	async fetchItems(context: RunContext, request: HttpRequest): Promise<INodeExecutionData[]> {
@@ -82,7 +83,10 @@ interface FoundFile {
 	response: HttpResponse;
 }
 
-/** Requests the file from the service or, if the response leads to another address, from there. @throws Failure */
+/**
+ * Requests the file from the service or, if the response leads to another address, from there.
+ * @throws Failure
+ */
 async function requestFile(
 	context: RunContext,
 	request: HttpRequest,
@@ -105,7 +109,10 @@ async function requestFile(
 	return await requestLinkedFile(context, request, toAddress(located.link), isFromFilePath);
 }
 
-/** Returns where a redirect leads to; undefined for any other response. n8n's client would follow it, but take UTF-8 for Latin-1. */
+/**
+ * Returns where a redirect leads to; undefined for any other response. n8n's client would follow
+ * it, but take UTF-8 for Latin-1.
+ */
 function redirectOf({ statusCode, headers, secrets }: HttpResponse): string | undefined {
 	const isRedirect = statusCode >= 300 && statusCode < 400 && statusCode !== 304;
 	if (!isRedirect || !headers.location) return undefined;
@@ -117,8 +124,8 @@ const MAX_REDIRECTS = 10;
 
 /**
  * Requests the file from another host.
- * @param isFromFilePath the user says that the link leads to the file, so that it may be text that is not sent as an attachment,
- *   but no page: a link that has expired may lead to one
+ * @param isFromFilePath the user says that the link leads to the file, so that it may be text that
+ *   is not sent as an attachment, but no page: a link that has expired may lead to one
  * @throws Failure
  */
 async function requestLinkedFile(
@@ -160,17 +167,23 @@ function toAddress(link: string, base?: string): string {
 	return url.href;
 }
 
-/** Values of Content-Encoding that change no byte. The last three are mistakes that file stores make. */
+/**
+ * Values of Content-Encoding that change no byte. The last three are mistakes that file stores
+ * make.
+ */
 const NO_ENCODING = ['', 'identity', 'none', 'utf-8', 'aws-chunked'];
 
 /**
- * Opens a response: returns its file or, if it is none, what came instead. The first rule that applies decides:
+ * Opens a response: returns its file or, if it is none, what came instead. The first rule that
+ * applies decides:
  *
  * 1. An HTTP error is no file.
  * 2. Bytes whose packing was not undone are an error.
- * 3. Bytes that begin as a file of their declared type, or as a PDF, are the file. It is not read further here.
+ * 3. Bytes that begin as a file of their declared type, or as a PDF, are the file. It is not read
+ *    further here.
  * 4. A text that is declared as a PDF is the PDF that its base64 is, or no file.
- * 5. Any other text is the file if such texts are accepted. A blank text and an error of the service never are.
+ * 5. Any other text is the file if such texts are accepted. A blank text and an error of the
+ *    service never are.
  * @param texts that are accepted: any, any but web pages, or none
  * @throws Failure
  */
@@ -226,7 +239,10 @@ function judgeJson(response: ParsedResponse): JsonBody {
 /** Type of a file of which nothing is known. */
 const UNKNOWN = 'application/octet-stream';
 
-/** @param wantedName replaces the file's own name, unless it is '' @throws Failure; n8n's own errors */
+/**
+ * @param wantedName replaces the file's own name, unless it is ''
+ * @throws Failure; n8n's own errors
+ */
 async function store(
 	context: RunContext,
 	file: FoundFile,
@@ -234,7 +250,8 @@ async function store(
 ): Promise<IBinaryData> {
 	const { content, type, headers, response } = file;
 	const { secrets } = response;
-	// A text or base64 may repeat the request with its key. A streamed file is the user's own document, and is not searched.
+	// A text or base64 may repeat the request with its key. A streamed file is the user's own
+	// document, and is not searched.
 	if (Buffer.isBuffer(content) && secrets.some((secret) => content.includes(secret))) {
 		throw new Failure('file.holdsSecret');
 	}

@@ -6,21 +6,27 @@ import { decodePercent } from '../../shared/text';
 /** Bytes that common file systems allow: NTFS counts characters, ext4 and APFS count bytes. */
 const MAX_NAME_BYTES = 255;
 
-/** Characters of a name that are read, at its end: the rest would be cut anyway. A header may have 16,000 of them. */
+/**
+ * Characters of a name that are read, at its end: the rest would be cut anyway. A header may have
+ * 16,000 of them.
+ */
 const MAX_READ_LENGTH = 1_000;
 
 const REFUSED_BY_WINDOWS = /[<>:"|?*]/g;
 
 /**
- * Control and format characters, which may turn the writing direction, halves of surrogate pairs, and line separators. The
- * joiners U+200C and U+200D stay: emoji and some scripts need them.
+ * Control and format characters, which may turn the writing direction, halves of surrogate pairs,
+ * and line separators. The joiners U+200C and U+200D stay: emoji and some scripts need them.
  */
 const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Characters at the ends that Windows drops, that hide a file, or that are invisible there. */
 const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 
-/** Returns a name that is no path and fits common file systems, with its extension; '' if nothing is left. */
+/**
+ * Returns a name that is no path and fits common file systems, with its extension; '' if nothing is
+ * left.
+ */
 export function safeFileName(given: string): string {
 	const base = given.split(/[/\\]/).at(-1)!.slice(-MAX_READ_LENGTH);
 	const allowed = base.replace(REFUSED_BY_WINDOWS, '').replace(INVISIBLE, '');
@@ -40,8 +46,8 @@ function firstBytes(text: string, length: number): string {
 }
 
 /**
- * Reads a Content-Disposition header (RFC 6266). The name is not safe yet. The extended name (RFC 8187) wins over the plain one,
- * unless it is malformed.
+ * Reads a Content-Disposition header (RFC 6266). The name is not safe yet. The extended name (RFC
+ * 8187) wins over the plain one, unless it is malformed.
  */
 export function dispositionOf(headers: IDataObject): { isAttachment: boolean; fileName: string } {
 	const header = decodeHeader(headers['content-disposition']);
@@ -56,8 +62,8 @@ export function dispositionOf(headers: IDataObject): { isAttachment: boolean; fi
 }
 
 /**
- * Reads the value of a parameter; '' if there is none. Many senders write no disposition type, a comma before the parameter, or
- * no quotes around a name with blanks.
+ * Reads the value of a parameter; '' if there is none. Many senders write no disposition type, a
+ * comma before the parameter, or no quotes around a name with blanks.
  * @param start the parameter's name, and what is before and after it
  */
 function parameterAfter(start: RegExp, header: string): string {
@@ -70,7 +76,10 @@ function parameterAfter(start: RegExp, header: string): string {
 	return quoted.replace(/\\(["\\])/g, '$1');
 }
 
-/** Decodes a value such as `UTF-8''R%C3%A9sum%C3%A9.pdf` (RFC 8187). UTF-16 is not allowed there, and never meant. */
+/**
+ * Decodes a value such as `UTF-8''R%C3%A9sum%C3%A9.pdf` (RFC 8187). UTF-16 is not allowed there,
+ * and never meant.
+ */
 function decodeExtended(value: string): { name: string; isMalformed: boolean } {
 	const [, charset, encoded = value] = /^((?!utf-?16)[\w-]*)'[^']*'(.+)$/i.exec(value) ?? [];
 	const hasStrayPercent = /%(?![0-9a-f]{2})/i.test(encoded);
@@ -80,14 +89,20 @@ function decodeExtended(value: string): { name: string; isMalformed: boolean } {
 	return { name, isMalformed: charset === undefined || hasStrayPercent };
 }
 
-/** Decodes a name that has percent escapes of letters, or words of a mail header, as some senders write them. */
+/**
+ * Decodes a name that has percent escapes of letters, or words of a mail header, as some senders
+ * write them.
+ */
 function decodePlain(name: string): string {
 	const decoded = decodePercent(name);
 	const hasLetters = decoded !== undefined && /[^\0-\x7f]/.test(decoded);
 	return decodeWords(hasLetters ? decoded : name);
 }
 
-/** A word of a mail header, such as `=?UTF-8?B?UsOpc3Vtw6kucGRm?=` (RFC 2047): its character set, its encoding, its text. */
+/**
+ * A word of a mail header, such as `=?UTF-8?B?UsOpc3Vtw6kucGRm?=` (RFC 2047): its character set,
+ * its encoding, its text.
+ */
 const ENCODED_WORD = /=\?([\w-]+)\?([bq])\?([^?]*)\?=/gi;
 
 /** Words that follow each other. Some senders cut a letter between two of them. */

@@ -34,8 +34,8 @@ export async function readStart(
 }
 
 /**
- * Returns a body as a stream for n8n's binary store. From now on, the time limit is for each wait for a chunk: a large file may take
- * any time, and the time that n8n's store takes does not count.
+ * Returns a body as a stream for n8n's binary store. From now on, the time limit is for each wait
+ * for a chunk: a large file may take any time, and the time that n8n's store takes does not count.
  */
 export function toStream({ whole }: Started, { body, limit }: HttpResponse): Readable {
 	limit.clear();

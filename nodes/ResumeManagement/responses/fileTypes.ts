@@ -6,7 +6,8 @@ export const PDF = 'application/pdf';
 export const FILE_START = 1_024;
 
 /**
- * Tells a file from what may come instead of it, by its first {@link FILE_START} bytes and its declared type.
+ * Tells a file from what may come instead of it, by its first {@link FILE_START} bytes and its
+ * declared type.
  * @returns the type of the file, '' if nothing declares it; undefined for no file
  */
 export function fileTypeOf(bytes: Buffer, declared: string): string | undefined {
@@ -17,7 +18,10 @@ export function fileTypeOf(bytes: Buffer, declared: string): string | undefined 
 	return isText ? undefined : declared;
 }
 
-/** Checks for `%PDF-` in the first 1,024 bytes (Adobe's implementation notes to the PDF reference 1.7, H.3). */
+/**
+ * Checks for `%PDF-` in the first 1,024 bytes (Adobe's implementation notes to the PDF reference
+ * 1.7, H.3).
+ */
 export function isPdf(bytes: Buffer): boolean {
 	const hasSignature = bytes.subarray(0, FILE_START).includes('%PDF-');
 	// An error may mention the signature. A server's warning before a PDF begins with other markup.

@@ -5,7 +5,9 @@ import type { JsonBody } from '../http/judge';
 
 /** The place of a list in a response. */
 export interface ListPlace {
-	/** Property names that lead to the list; none for the response itself. Undefined to find the list. */
+	/**
+	 * Property names that lead to the list; none for the response itself. Undefined to find the list.
+	 */
 	path?: string[];
 	/** Name of the option for the path, for errors. */
 	pathOption: string;
@@ -21,7 +23,10 @@ interface FoundList {
 	records: unknown[];
 }
 
-/** @throws Failure, with the option for the list's path, if there is no list, or if several may be meant */
+/**
+ * @throws Failure, with the option for the list's path, if there is no list, or if several may be
+ * meant
+ */
 export function requireList(body: JsonBody, place: ListPlace): FoundList {
 	const found = findList(body, place);
 	if (!('problem' in found)) return found;
@@ -31,11 +36,14 @@ export function requireList(body: JsonBody, place: ListPlace): FoundList {
 }
 
 /**
- * Finds the list at the user's path. Without a path, the list is, because the specification does not show its place (§4.2):
+ * Finds the list at the user's path. Without a path, the list is, because the specification does
+ * not show its place (§4.2):
  *
  * 1. the response itself, if that is an array;
- * 2. the array at an expected place: `data`, or a property with the list's name in the response or in `data`;
- * 3. the only array, if the response has none of the expected places. The service may add other arrays (§9).
+ * 2. the array at an expected place: `data`, or a property with the list's name in the response or
+ *    in `data`;
+ * 3. the only array, if the response has none of the expected places. The service may add other
+ *    arrays (§9).
  */
 export function findList(
 	body: JsonBody,
@@ -59,7 +67,8 @@ export function findList(
 		const areEqual = others.every(({ records }) => JSON.stringify(records) === text);
 		return areEqual ? list : { problem: 'list.several' };
 	}
-	// In `{ users: null, tags: [] }` or `{ data: {}, tags: [] }`, the list is missing: the tags are not the list.
+	// In `{ users: null, tags: [] }` or `{ data: {}, tags: [] }`, the list is missing: the tags are
+	// not the list.
 	const isMissing =
 		valuesNamed(body, [name]).length > 0 ||
 		valuesNamed(body.data, [name]).length > 0 ||

@@ -10,7 +10,8 @@ export function stringsNamed(record: unknown, names: readonly string[]): string[
 
 /**
  * Returns the ID of a record in this list, such as `users`.
- * @returns undefined if the record has none, or several, or one that is neither a string nor an exact number, or held a secret
+ * @returns undefined if the record has none, or several, or one that is neither a string nor an
+ *   exact number, or held a secret
  */
 export function idOf(record: unknown, list: string): string | undefined {
 	const values = valuesNamed(record, idNames(list)).filter((id) => id !== null && id !== '');

@@ -81,7 +81,8 @@ interface ReadList {
 
 /**
  * Reads a list from one response or, with Pagination, page by page.
- * @returns the list, with a message to the user if it is shorter than Limit although the service has more records
+ * @returns the list, with a message to the user if it is shorter than Limit although the service
+ *   has more records
  * @throws Failure, even if only the end of the list is missing and all records are wanted
  */
 export async function requestList(

@@ -20,7 +20,8 @@ export interface ListEnd {
 /**
  * Reads what a response says about the end of its list.
  * @param read numbers of records and pages that were read, with this response
- * @param before the end by the pages before. Larger numbers count: deletions move later records onto pages already read
+ * @param before the end by the pages before. Larger numbers count: deletions move later records
+ *   onto pages already read
  */
 export function listEndOf(
 	{ body, headers }: Pick<ParsedResponse, 'body' | 'headers'>,
@@ -40,7 +41,10 @@ export function listEndOf(
 	return { more: hasMore(signs, read.pages), total, count, pages };
 }
 
-/** Decides whether there are more records; undefined if nothing says so. The first sign that a response has decides. */
+/**
+ * Decides whether there are more records; undefined if nothing says so. The first sign that a
+ * response has decides.
+ */
 function hasMore(
 	signs: { flag?: boolean; pages: number; next?: boolean; isWhole: boolean },
 	pagesRead: number,

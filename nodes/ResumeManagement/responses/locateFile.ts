@@ -10,8 +10,8 @@ import { FILES } from './names';
 type Located = { link: string } | { bytes: Buffer };
 
 /**
- * Finds the file in a JSON response: at File Path if it is set, else in the one property of the response or its `data`
- * that has a name of {@link FILES} and holds a link or base64.
+ * Finds the file in a JSON response: at File Path if it is set, else in the one property of the
+ * response or its `data` that has a name of {@link FILES} and holds a link or base64.
  * @throws Failure
  */
 export function locateFile(body: JsonBody, filePath: string): Located {
@@ -49,7 +49,10 @@ function fileIn(value: string): Located | undefined {
 	return bytes && { bytes };
 }
 
-/** Returns a text of several words as a file; undefined for an ID, another kind of link, or binary data that was sent as text. */
+/**
+ * Returns a text of several words as a file; undefined for an ID, another kind of link, or binary
+ * data that was sent as text.
+ */
 function fileOfWords(text: string): Located | undefined {
 	const hasWords = /\s/.test(text.trim());
 	const isDamaged = text.includes('\ufffd');

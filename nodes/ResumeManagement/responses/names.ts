@@ -1,6 +1,7 @@
 /*
- * Names that the node tries where the specification shows none (§2 and §4.2), in the form of `normalizeName`. Add a name only for
- * a real response of the service: for all others, an error names the option to set.
+ * Names that the node tries where the specification shows none (§2 and §4.2), in the form of
+ * `normalizeName`. Add a name only for a real response of the service: for all others, an error
+ * names the option to set.
  */
 
 /** Flags for more pages of a list. */

@@ -8,8 +8,9 @@ import { type ListEnd, listEndOf } from './listEnd';
 import { type Pagination, Position } from './pagination';
 
 /**
- * Requests pages until there are enough records, a response has no cursor (in other modes: no record), or the service says that
- * there are no more. A short page does not end the list: services leave out records that an account may not see.
+ * Requests pages until there are enough records, a response has no cursor (in other modes: no
+ * record), or the service says that there are no more. A short page does not end the list: services
+ * leave out records that an account may not see.
  * @param list its place, and the number of records that are enough
  * @throws Failure
  */
@@ -38,7 +39,10 @@ interface PageRecord {
 	record: unknown;
 }
 
-/** The pages of a list that were read, and each record once. A list may change while it is read, so that records come again. */
+/**
+ * The pages of a list that were read, and each record once. A list may change while it is read, so
+ * that records come again.
+ */
 class Pages {
 	/** Responses of the pages that have records, and of the first page. */
 	readonly bodies: JsonBody[] = [];
@@ -69,7 +73,8 @@ class Pages {
 	add(response: ParsedResponse & { body: JsonBody }): number {
 		const { body } = response;
 		const { path, records } = requireList(body, this.place);
-		// The list's path on the first page counts for all pages, so that no other list is mistaken for it.
+		// The list's path on the first page counts for all pages, so that no other list is mistaken for
+		// it.
 		this.place = { ...this.place, path };
 		const page = records.map((record) => ({ id: idOf(record, this.place.name), record }));
 		this.count++;
@@ -95,9 +100,10 @@ class Pages {
 	}
 
 	/**
-	 * Checks whether a repeated page is past the end of the list: some services send the last page again for each number past
-	 * the end. By offset, the list may go on, as the service may count hidden records. If the second page repeats the first, the
-	 * service more likely does not know the parameter, unless the first has the whole list.
+	 * Checks whether a repeated page is past the end of the list: some services send the last page
+	 * again for each number past the end. By offset, the list may go on, as the service may count
+	 * hidden records. If the second page repeats the first, the service more likely does not know the
+	 * parameter, unless the first has the whole list.
 	 */
 	private mayRepeat(): boolean {
 		const isAfterLast = this.count > 2 || this.records.length === this.end?.total;

@@ -8,7 +8,10 @@ import type { JsonBody } from '../http/judge';
 
 /** Settings of the option Pagination or Users Pagination. */
 export interface Pagination {
-	/** A page is requested by its number, by the number of records before it, or by a cursor of the page before it. */
+	/**
+	 * A page is requested by its number, by the number of records before it, or by a cursor of the
+	 * page before it.
+	 */
 	mode: 'pageNumber' | 'offset' | 'cursor';
 	/** Query parameter that carries the position of a page. */
 	parameter: string;

@@ -33,7 +33,8 @@ export class RecordOutput {
 
 	/**
 	 * Returns the item of a response: the record in the envelope; without Simplify, the envelope.
-	 * @param extras properties that a simplified record gets. They replace its own: the node knows what it has billed
+	 * @param extras properties that a simplified record gets. They replace its own: the node knows
+	 *   what it has billed
 	 */
 	itemOf(body: JsonBody, extras: IDataObject = {}): INodeExecutionData {
 		if (!isEnvelope(body)) return toItem(body, this.fields);
@@ -44,20 +45,20 @@ export class RecordOutput {
 }
 
 /**
- * Checks whether a response is the envelope of a success (§2). If not, it is the record itself: the specification does not
- * show the responses of all endpoints.
+ * Checks whether a response is the envelope of a success (§2). If not, it is the record itself: the
+ * specification does not show the responses of all endpoints.
  */
 function isEnvelope(body: JsonBody): body is IDataObject {
 	return isObject(body) && body.status === 'success';
 }
 
 /**
- * Joins the record in the envelope's `data` and the properties beside `data`. The service may add properties (§9), so that both
- * have a property of the same name:
+ * Joins the record in the envelope's `data` and the properties beside `data`. The service may add
+ * properties (§9), so that both have a property of the same name:
  *
  * - The record's value wins, unless it is null.
- * - The other value, if it is a different one, is in `envelope`: `{ status: 'success', total: 9, data: { id: 'a', total: 2 } }`
- *   gives `{ envelope: { total: 9 }, id: 'a', total: 2 }`.
+ * - The other value, if it is a different one, is in `envelope`: `{ status: 'success', total: 9,
+ *   data: { id: 'a', total: 2 } }` gives `{ envelope: { total: 9 }, id: 'a', total: 2 }`.
  * - If the name `envelope` is taken, nothing is joined, and `data` stays a property.
  */
 function simplified(body: IDataObject): IDataObject {
@@ -82,7 +83,10 @@ function simplified(body: IDataObject): IDataObject {
 	return { envelope: pick(beside, different), ...joined };
 }
 
-/** Returns a copy without an `error` such as `[]`, by which a workflow would take the item for a failed one. */
+/**
+ * Returns a copy without an `error` such as `[]`, by which a workflow would take the item for a
+ * failed one.
+ */
 function withoutBlankError(record: IDataObject): IDataObject {
 	const copy = { ...record };
 	if (isBlank(copy.error)) delete copy.error;
@@ -105,16 +109,25 @@ function toIso(seconds: unknown): string | undefined {
 	return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Makes the item of any value. @param fields dotted paths of the properties to keep; none to keep all */
+/**
+ * Makes the item of any value.
+ * @param fields dotted paths of the properties to keep; none to keep all
+ */
 export function toItem(value: unknown, fields: string[] = []): INodeExecutionData {
 	const isSelected = fields.length > 0 && isObject(value);
 	return { json: toRecord(isSelected ? selectFields(value, fields) : value) };
 }
 
-/** Properties of a failed item. n8n moves an item that has an `error`, and no other property than these, to the error output. */
+/**
+ * Properties of a failed item. n8n moves an item that has an `error`, and no other property than
+ * these, to the error output.
+ */
 const FAILED_ITEM = ['error', 'message', 'details'];
 
-/** Returns a record. A value that is no object, or that n8n would take for a failed item, becomes the property `value`. */
+/**
+ * Returns a record. A value that is no object, or that n8n would take for a failed item, becomes
+ * the property `value`.
+ */
 function toRecord(value: unknown): IDataObject {
 	const isRecord = isObject(value) && !looksFailed(value);
 	return isRecord ? value : { value: value as GenericValue };
@@ -126,7 +139,9 @@ function looksFailed(record: IDataObject): boolean {
 	return 'error' in record && !hasOthers;
 }
 
-/** Returns the properties at these paths, which do not lead into arrays. A name may contain dots. */
+/**
+ * Returns the properties at these paths, which do not lead into arrays. A name may contain dots.
+ */
 function selectFields(value: IDataObject, paths: string[]): IDataObject {
 	const entries = Object.entries(value).flatMap(([name, inner]) => {
 		if (paths.includes(name)) return [[name, inner]];

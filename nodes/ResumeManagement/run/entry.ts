@@ -15,8 +15,9 @@ import { fillMissingOutputs, type Pace, paceOf, type Run, pairedOutput } from '.
 import { writeAll, writeInTurn } from './write';
 
 /**
- * Runs the operation for all items, instead of n8n's own loop over declarative nodes. That loop starts all items at once,
- * and evaluates each parameter twice (n8n-core/src/execution-engine/routing-node.ts).
+ * Runs the operation for all items, instead of n8n's own loop over declarative nodes. That loop
+ * starts all items at once, and evaluates each parameter twice
+ * (n8n-core/src/execution-engine/routing-node.ts).
  * @returns one output; n8n moves the items with an `error` to the error output if there is one
  * @throws NodeApiError or NodeOperationError
  */
@@ -29,7 +30,8 @@ export async function runAllItems(
 	const run: Run = {
 		context: this,
 		node,
-		// A thrown error tells the model of an agent its message alone, so a tool throws only if the user has set On Error to Stop.
+		// A thrown error tells the model of an agent its message alone, so a tool throws only if the
+		// user has set On Error to Stop.
 		returnsFailures: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new CredentialReader(this),
 		hint: (message) => void hints.add(message),
@@ -48,10 +50,11 @@ const EMPTY_ITEM =
 	'Always Output Data is on. If all items fail, n8n puts an empty item on the success output, as if something had been done. Switch it off while On Error has an error output.';
 
 /**
- * Runs the operation for one item. n8n's loop over declarative nodes calls it for each, all at once, where n8n does not call
- * {@link runAllItems}: for the tools of version 2 of its AI Agent (n8n-core's get-input-connection-data.ts), and in its step
- * executor (V1StepExecutor of @n8n/node-engine-compatibility).
- * n8n shows no hints there. The items share nothing: the list of users is read for each, and each waits for its key alone.
+ * Runs the operation for one item. n8n's loop over declarative nodes calls it for each, all at
+ * once, where n8n does not call {@link runAllItems}: for the tools of version 2 of its AI Agent
+ * (n8n-core's get-input-connection-data.ts), and in its step executor (V1StepExecutor of
+ * @n8n/node-engine-compatibility). n8n shows no hints there. The items share nothing: the list of
+ * users is read for each, and each waits for its key alone.
  * @param operation undefined for one that the node does not have, such as n8n's Custom API Call
  * @throws NodeApiError or NodeOperationError
  */
@@ -63,7 +66,8 @@ export async function runOneItem(
 	const run: Run = {
 		context: this,
 		node,
-		// In version 2 of n8n's AI Agent, a thrown error tells the model nothing, so a tool never throws.
+		// In version 2 of n8n's AI Agent, a thrown error tells the model nothing, so a tool never
+		// throws.
 		returnsFailures: this.continueOnFail() || isTool(node),
 		credentials: { read: async () => await readCredential(this) },
 		hint: () => {},
@@ -92,7 +96,8 @@ async function readAll(
 			outputs.set(index, await pairedOutput(run, index, items));
 		});
 	} catch (error) {
-		// Without On Error = Continue, the error of an item, which is n8n's; else one of the whole run, such as its cancellation.
+		// Without On Error = Continue, the error of an item, which is n8n's; else one of the whole run,
+		// such as its cancellation.
 		if (!run.returnsFailures) throw toNodeError(run.node, error);
 		fillMissingOutputs(outputs, indexes, error);
 	}
@@ -109,19 +114,25 @@ async function readItem(
 	const items = await output.fetchItems(run.context, request, (hint) => hints.push(hint));
 	for (const hint of hints) run.hint(hint);
 	if (!isTool(run.node)) return items;
-	// n8n's AI Agent 3 would hand an empty list to the model as an empty text, and the model makes something up.
+	// n8n's AI Agent 3 would hand an empty list to the model as an empty text, and the model makes
+	// something up.
 	if (items.length === 0 && hints.length === 0) hints.push(NOTHING_FOUND);
 	return [...items, ...hints.map((message) => ({ json: { message } }))];
 }
 
 const NOTHING_FOUND = 'The service returned an empty list: there is nothing to show.';
 
-/** Milliseconds of work, such as expressions, after which n8n gets time for other work, such as sending requests. */
+/**
+ * Milliseconds of work, such as expressions, after which n8n gets time for other work, such as
+ * sending requests.
+ */
 const SLICE = 5;
 
 /**
- * Runs a task for each index: starts them in order, and at most so many at a time. After a task has thrown, no other is started.
- * @throws after all started tasks have ended: the error of the first index in order, or the Failure of a cancelled execution
+ * Runs a task for each index: starts them in order, and at most so many at a time. After a task has
+ * thrown, no other is started.
+ * @throws after all started tasks have ended: the error of the first index in order, or the Failure
+ *   of a cancelled execution
  */
 export async function runInParallel(
 	indexes: number[],
@@ -141,7 +152,8 @@ export async function runInParallel(
 				.then(() => void running.delete(promise));
 			running.add(promise);
 			if (Date.now() - sliceStart >= SLICE) {
-				// `sleep` takes at least 1 ms, which is longer than most items: it must not follow each of them.
+				// `sleep` takes at least 1 ms, which is longer than most items: it must not follow each of
+				// them.
 				await sleep(0);
 				sliceStart = Date.now();
 			}

@@ -30,7 +30,8 @@ export function withProgress(
 	const journal = journalOf(context);
 	const applied = indexes.filter((index) => journal.isApplied(index));
 	const isOfThisNode = error instanceof NodeApiError || error instanceof NodeOperationError;
-	// An error of n8n's own, such as an expression's, stays as it is, unless applied items must be named.
+	// An error of n8n's own, such as an expression's, stays as it is, unless applied items must be
+	// named.
 	if (!isOfThisNode && applied.length === 0) return error;
 	const shown = isOfThisNode ? error : new NodeOperationError(node, error);
 	const unsent = indexes.filter(

@@ -17,7 +17,10 @@ import type { WriteId } from '../once/writeId';
 export interface Run {
 	context: IExecuteFunctions | IExecutePaginationFunctions;
 	node: INode;
-	/** A failed item is returned as data, and the run goes on. Otherwise, the first failed item ends it. */
+	/**
+	 * A failed item is returned as data, and the run goes on. Otherwise, the first failed item ends
+	 * it.
+	 */
 	returnsFailures: boolean;
 	credentials: { read(itemIndex: number): Promise<Credential> };
 	/** Identifies the write of a run of one item. Otherwise, the item's index does. */
@@ -60,8 +63,8 @@ export function failedOutput(run: Run, index: number, error: unknown): INodeExec
 }
 
 /**
- * Adds the error for each item without an output, by its index. If the node threw under On Error = Continue, n8n would pass on its
- * input items as if they had succeeded.
+ * Adds the error for each item without an output, by its index. If the node threw under On Error =
+ * Continue, n8n would pass on its input items as if they had succeeded.
  */
 export function fillMissingOutputs(
 	outputs: Map<number, INodeExecutionData[]>,
@@ -78,8 +81,8 @@ function failedItem(error: unknown, item: number): INodeExecutionData {
 }
 
 /**
- * The field Request Options, which n8n adds to each declarative node (n8n-core/src/nodes-loader/constants.ts). Times are in
- * milliseconds.
+ * The field Request Options, which n8n adds to each declarative node
+ * (n8n-core/src/nodes-loader/constants.ts). Times are in milliseconds.
  */
 export interface RequestOptions {
 	batching?: { batch?: { batchSize?: number; batchInterval?: number } };
@@ -116,7 +119,10 @@ export class Pace {
 	}
 }
 
-/** Reads Batching for all items. Each item reads the other Request Options, so that a failing expression fails its item alone. */
+/**
+ * Reads Batching for all items. Each item reads the other Request Options, so that a failing
+ * expression fails its item alone.
+ */
 export function paceOf({ context, readParameter }: Run): Pace {
 	const batching = readParameter('requestOptions.batching', 0, {}) as RequestOptions['batching'];
 	const { batchSize: size = 50, batchInterval: interval = 0 } = batching?.batch ?? {};

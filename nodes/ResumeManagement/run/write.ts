@@ -18,8 +18,8 @@ import { retryHint, withProgress } from './progress';
 import { failedOutput, fillMissingOutputs, paceOf, type Run, pairedOutput } from './run';
 
 /**
- * Writes items, one after the other. All of them are prepared before the first is sent: under On Error = Stop, an invalid item ends
- * the run before any write.
+ * Writes items, one after the other. All of them are prepared before the first is sent: under On
+ * Error = Stop, an invalid item ends the run before any write.
  * @throws NodeApiError or NodeOperationError
  */
 export async function writeAll(
@@ -36,21 +36,25 @@ export async function writeAll(
 		const prepared = await prepareOthers(run, operation, indexes, outputs);
 		await sendPrepared(run, operation, prepared, outputs);
 	} catch (error) {
-		// Without On Error = Continue, the error of an item; else one of the whole run, such as Max Upgrades.
+		// Without On Error = Continue, the error of an item; else one of the whole run, such as Max
+		// Upgrades.
 		if (!run.returnsFailures) throw withProgress(run, operation, error, indexes);
 		fillMissingOutputs(outputs, indexes, error);
 	}
 	return indexes.flatMap((index) => outputs.get(index)!);
 }
 
-/** Adds the outputs of items that an earlier attempt by Retry On Fail has carried out: whatever fails now, they stay. */
+/**
+ * Adds the outputs of items that an earlier attempt by Retry On Fail has carried out: whatever
+ * fails now, they stay.
+ */
 async function recallEarlier(
 	run: Run,
 	indexes: number[],
 	outputs: Map<number, INodeExecutionData[]>,
 ): Promise<void> {
 	for (const index of indexes) {
-		const entry = journalOf(run.context).recall(idOf(run, index));
+		const entry = journalOf(run.context).recall(idInRun(run, index));
 		if (entry) outputs.set(index, await pairedOutput(run, index, async () => [itemOf(entry)]));
 	}
 }
@@ -69,7 +73,7 @@ async function prepareOthers(
 		} catch (error) {
 			// It stops the writes of other items that n8n has started at the same time.
 			const entry = { outcome: 'refused', failure: error as Error } as const;
-			journalOf(run.context).record(idOf(run, index), entry);
+			journalOf(run.context).record(idInRun(run, index), entry);
 			outputs.set(index, failedOutput(run, index, error));
 		}
 	}
@@ -91,12 +95,13 @@ async function sendPrepared(
 }
 
 /** Returns what identifies an item's write within the run. */
-function idOf(run: Run, index: number): WriteId {
+function idInRun(run: Run, index: number): WriteId {
 	return run.writeId ?? index;
 }
 
 /**
- * Writes one item, where n8n starts all items at once: after all earlier ones and, under On Error = Stop, not after a failed one.
+ * Writes one item, where n8n starts all items at once: after all earlier ones and, under On Error =
+ * Stop, not after a failed one.
  * @throws NodeApiError or NodeOperationError; Failure
  */
 export async function writeInTurn(
@@ -106,12 +111,15 @@ export async function writeInTurn(
 ): Promise<INodeExecutionData[]> {
 	const journal = journalOf(run.context);
 	return await journal.inTurn(async () => {
-		if (!run.returnsFailures) journal.refuseAfterFailure(idOf(run, index));
+		if (!run.returnsFailures) journal.refuseAfterFailure(idInRun(run, index));
 		return await writeAll(run, operation, [index]);
 	});
 }
 
-/** Carries out a write, or previews it, and keeps what became of it: a later attempt of the run must not send it again. */
+/**
+ * Carries out a write, or previews it, and keeps what became of it: a later attempt of the run must
+ * not send it again.
+ */
 async function writeOne(
 	run: Run,
 	operation: WriteOperation,
@@ -127,7 +135,7 @@ async function writeOne(
 	const entry = sendOnceKey
 		? await sendClaimed(run, operation, write, sendOnceKey)
 		: await sendConfirmed(run, operation, write);
-	journalOf(run.context).record(idOf(run, index), entry);
+	journalOf(run.context).record(idInRun(run, index), entry);
 	return itemOf(entry);
 }
 
@@ -188,7 +196,10 @@ function claimsOf(run: Run): Claims {
 	return (run.claims ??= new Claims(context, hint, context.getExecutionCancelSignal()));
 }
 
-/** Prepares a write, and refuses one that repeats the purchase of another item. @throws Failure; n8n's own errors */
+/**
+ * Prepares a write, and refuses one that repeats the purchase of another item.
+ * @throws Failure; n8n's own errors
+ */
 async function prepareUnrepeated(
 	run: Run,
 	operation: WriteOperation,
@@ -198,14 +209,18 @@ async function prepareUnrepeated(
 	const { purchase, sendOnceKey, preview, request } = write;
 	// Items with different keys are different purchases, and so is each call of a tool.
 	if (!purchase || sendOnceKey || isTool(run.node)) return write;
-	// Not by the account: two private keys may belong to one customer of the service. Previews are compared with each other.
+	// Not by the account: two private keys may belong to one customer of the service. Previews are
+	// compared with each other.
 	const id = JSON.stringify([request.credential.baseUrl, preview, purchase.id]);
 	const firstItem = journalOf(run.context).recordPurchase(id, index);
 	if (firstItem === index || purchase.isRepeatAllowed) return write;
 	throw new Failure('write.repeated', { firstItem });
 }
 
-/** Refuses a run of too many items, most often a mistake in the workflow. Previews do not count. @throws Failure */
+/**
+ * Refuses a run of too many items, most often a mistake in the workflow. Previews do not count.
+ * @throws Failure
+ */
 function refuseTooMany(run: Run, operation: WriteOperation, indexes: number[]): void {
 	const { maxItemsField } = operation;
 	if (!maxItemsField) return;
@@ -230,7 +245,10 @@ function failedEntry(error: unknown): Entry {
 	return { outcome: failure.outcome, failure };
 }
 
-/** Makes the item of an applied write. @throws the Failure of any other write, or one that says that it was applied */
+/**
+ * Makes the item of an applied write.
+ * @throws the Failure of any other write, or one that says that it was applied
+ */
 function itemOf(entry: Entry): INodeExecutionData {
 	if ('failure' in entry) throw entry.failure;
 	const { body, output, extras } = entry;

@@ -26,8 +26,9 @@ const maxUpgrades: INodeProperties = {
 };
 
 /**
- * Statuses with which payment providers mark a subscription that is not paid, as letters in lower case: those of Stripe's
- * subscriptions and payment intents, of Razorpay, and general words. The specification shows `active` only (§2).
+ * Statuses with which payment providers mark a subscription that is not paid, as letters in lower
+ * case: those of Stripe's subscriptions and payment intents, of Razorpay, and general words. The
+ * specification shows `active` only (§2).
  */
 // prettier-ignore
 const NOT_PAID = [
@@ -81,7 +82,8 @@ export const upgrade: WriteOperation = {
 			displayName: 'AI Token ID',
 			name: 'aiTokenId',
 			type: 'string',
-			// n8n's linter asks to mask each field whose name has "token". This ID is no secret: Preview shows it.
+			// n8n's linter asks to mask each field whose name has "token". This ID is no secret: Preview
+			// shows it.
 			typeOptions: { password: true },
 			default: '',
 			placeholder: 'e.g. ai_tokens_100',
@@ -155,7 +157,10 @@ function statusProblem(subscription: IDataObject): string | undefined {
 	return NOT_PAID.includes(letters) ? `its subscription is '${status}'` : undefined;
 }
 
-/** The specification shows no email in a subscription (§2). One that is there must be that of the user. */
+/**
+ * The specification shows no email in a subscription (§2). One that is there must be that of the
+ * user.
+ */
 function emailProblem({ email }: IDataObject, sent: IDataObject): string | undefined {
 	if (typeof email !== 'string' || email === '') return undefined;
 	const isSame = normalizeEmail(email) === normalizeEmail(String(sent.email));

@@ -1,6 +1,6 @@
 import { FileOutput } from '../../responses/file';
 import type { ReadOperation } from '../operation';
-import { readOptions, resume, resumePicker } from '../fields';
+import { readOptions, resumeId, resumePicker } from '../fields';
 
 export const download: ReadOperation = {
 	value: 'download',
@@ -9,7 +9,7 @@ export const download: ReadOperation = {
 	description: 'Download one resume as a file. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID/download',
-	pathField: resume,
+	pathField: resumeId,
 	returns: FileOutput,
 	fields: [
 		...resumePicker,

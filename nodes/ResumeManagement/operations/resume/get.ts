@@ -1,6 +1,6 @@
 import { RecordOutput } from '../../responses/record';
 import type { ReadOperation } from '../operation';
-import { fieldsToReturn, readOptions, resume, resumePicker, simplify } from '../fields';
+import { fieldsToReturn, readOptions, resumeId, resumePicker, simplify } from '../fields';
 
 export const get: ReadOperation = {
 	value: 'get',
@@ -9,7 +9,7 @@ export const get: ReadOperation = {
 	description: 'Read one resume by ID. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID',
-	pathField: resume,
+	pathField: resumeId,
 	returns: RecordOutput,
 	fields: [...resumePicker, simplify, readOptions(fieldsToReturn)],
 };

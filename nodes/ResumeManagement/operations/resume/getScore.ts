@@ -1,6 +1,6 @@
 import { RecordOutput } from '../../responses/record';
 import type { ReadOperation } from '../operation';
-import { fieldsToReturn, readOptions, resume, resumePicker, simplify } from '../fields';
+import { fieldsToReturn, readOptions, resumeId, resumePicker, simplify } from '../fields';
 
 export const getScore: ReadOperation = {
 	value: 'getScore',
@@ -9,7 +9,7 @@ export const getScore: ReadOperation = {
 	description: 'Read the score of one resume. Changes nothing.',
 	method: 'GET',
 	path: '/resume/:resumeID/score',
-	pathField: resume,
+	pathField: resumeId,
 	returns: RecordOutput,
 	fields: [...resumePicker, simplify, readOptions(fieldsToReturn)],
 };

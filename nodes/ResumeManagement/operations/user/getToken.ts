@@ -43,7 +43,10 @@ export const getToken: WriteOperation = {
 	},
 };
 
-/** Returns the property `token` of a response (§2), or what other services have in its place: `data`, or the `token` in it. */
+/**
+ * Returns the property `token` of a response (§2), or what other services have in its place:
+ * `data`, or the `token` in it.
+ */
 function tokenIn({ token, data }: IDataObject): unknown {
 	return token ?? (isObject(data) ? data.token : data);
 }
