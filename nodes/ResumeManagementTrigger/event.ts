@@ -5,7 +5,7 @@ import type { GenericValue, IDataObject } from 'n8n-workflow';
 import { charsetOf, decodeText, exactString, isObject, parseJson, valueAt } from '../shared/json';
 import { normalizeName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
-import { trimInvisible } from '../shared/text';
+import { isNoId, trimInvisible } from '../shared/text';
 import { BATCHES, ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, SURE_EVENT_NAMES } from './eventNames';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
@@ -48,10 +48,16 @@ export function readEvents(
 	return { items };
 }
 
-/** @returns undefined if the text is not JSON, or has more levels than the stack of Node.js */
+/**
+ * Parses a body. Some senders encode their JSON twice, so that it is a string of JSON.
+ * @returns undefined if the text is not JSON, or has more levels than the stack of Node.js
+ */
 function readPayload(text: string, { secrets }: Settings): GenericValue | undefined {
 	try {
-		return hideSecrets(parseJson(text), secrets) as GenericValue | undefined;
+		const once = parseJson(text);
+		const twice = typeof once === 'string' ? parseJson(once) : undefined;
+		const payload = typeof twice === 'object' && twice !== null ? twice : once;
+		return hideSecrets(payload, secrets) as GenericValue | undefined;
 	} catch {
 		return undefined;
 	}
@@ -114,12 +120,9 @@ function idOfDelivery(settings: Settings, delivery: Delivery): EventId {
 	return { deliveryId: hash, deliveryIdSource: 'bodyHash' };
 }
 
-/** Words that many events may have as their ID. */
-const NO_ID = ['', 'null', 'undefined'];
-
 /** Refuses an ID that holds a secret: two different IDs may be equal once it is hidden. */
 function isUsableId(id: string): boolean {
-	return !NO_ID.includes(id) && !id.includes(HIDDEN);
+	return id !== '' && !isNoId(id) && !id.includes(HIDDEN);
 }
 
 /** @param choices of the field Trigger On */

@@ -45,7 +45,7 @@ export function whyRejected(
 	if (verification === 'standardWebhooks') return standardRejection(webhookSecrets, delivery);
 	if (verification === 'hmac') return hmacRejection(settings, delivery);
 	const value = headerOf(delivery, headerName);
-	const withoutScheme = value.replace(/^Bearer /i, '');
+	const withoutScheme = value.replace(/^Bearer +/i, '');
 	const isRight = webhookSecrets.some(
 		(secret) => isEqual(value, secret) || isEqual(withoutScheme, secret),
 	);
@@ -59,7 +59,17 @@ function hmacRejection(settings: VerificationSettings, delivery: Delivery): stri
 	const header = headerOf(delivery, headerName);
 	const signatures = signaturesIn(header, signaturePrefix);
 	if (isSigned(webhookSecrets, delivery.body, signatures, signatureEncoding)) return undefined;
-	return signatures.length === 0 ? `${WRONG}${prefixHint(header)}` : WRONG;
+	return `${WRONG}${signatures.length === 0 ? prefixHint(header) : encodingHint(signatures, signatureEncoding)}`;
+}
+
+/** Returns a sentence if the sender uses the other encoding; '' if not. */
+function encodingHint(
+	signatures: string[],
+	encoding: VerificationSettings['signatureEncoding'],
+): string {
+	const isHex = signatures.every((signature) => signature.length === 64);
+	if (isHex === (encoding === 'hex')) return '';
+	return ` It is in ${isHex ? 'hex' : 'Base64'}: choose that in Signature Encoding.`;
 }
 
 function standardRejection(secrets: string[], delivery: Delivery): string | undefined {

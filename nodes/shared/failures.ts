@@ -90,7 +90,10 @@ export const SETTING_FAILURES = {
 		"'{field}' holds a number that JavaScript rounds",
 		'JavaScript keeps at most 16 digits of a number. Enter the number as text, in quotes. If an expression reads it, its source must hold it as text.',
 	],
-	'parameter.notABoolean': ["'{field}' is neither true nor false", CHECK_EXPRESSION],
+	'parameter.notABoolean': [
+		"'{field}' is neither true nor false",
+		'Check its expression: text such as "true" must become a boolean.',
+	],
 	'parameter.notANumber': ["'{field}' is not a whole number", 'Enter digits only.'],
 	'parameter.tooSmall': ["'{field}' must be at least {least}", CHECK_EXPRESSION],
 	'parameter.notAChoice': ["'{field}' is not one of {choices}", CHECK_EXPRESSION],
@@ -137,7 +140,7 @@ export const SETTING_FAILURES = {
 	],
 	'parameter.proxy': [
 		"'Proxy' in Request Options is not an http or https URL",
-		'Enter it as http://host:port or https://host:port. Write % @ # / ? in a user or password as %25 %40 %23 %2F %3F. Nothing was sent.',
+		'Enter it as http://host:port or https://host:port. Write % @ # / ? \\ in a user or password as %25 %40 %23 %2F %3F %5C. Nothing was sent.',
 	],
 	'parameter.noUser': [
 		'No user is named',
@@ -329,7 +332,7 @@ export const REQUEST_FAILURES = {
 	'file.notAtPath': ["The response has no file at '{path}'", SET_FILE_PATH],
 	'file.isText': [
 		'The response from {host} is not a file',
-		"It is text, or is declared as a PDF but does not begin as one. Text is a file only if it is sent as an attachment, or if 'File Path' in Options leads to it and it is not a web page. Ask your account manager.",
+		"It is empty or text, or is declared as a PDF but does not begin as one. Text is a file only if it is sent as an attachment, or if 'File Path' in Options leads to it and it is not a web page. Ask your account manager.",
 	],
 	'file.badLink': [
 		"The file's link can't be followed",

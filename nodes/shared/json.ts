@@ -60,13 +60,20 @@ export function decodeText(bytes: Uint8Array, charset = ''): string {
 	return decode(bytes, charset) ?? new TextDecoder('latin1').decode(bytes);
 }
 
-/** Windows' names of character sets that Node.js knows by another name. */
+/** Code pages of Windows that Node.js knows by another name. */
 const CODE_PAGES = new Map([
-	['cp932', 'shift_jis'],
-	['cp936', 'gbk'],
-	['cp949', 'euc-kr'],
-	['cp950', 'big5'],
+	['932', 'shift_jis'],
+	['936', 'gbk'],
+	['949', 'euc-kr'],
+	['950', 'big5'],
 ]);
+
+/** Returns Node.js's name of a character set. Java writes `MS949`, `x-windows-949` and `EUC_KR`. */
+function standardCharset(charset: string): string {
+	const [, codePage = ''] = /^(?:cp|ms|x-windows-)(\d+)$/i.exec(charset) ?? [];
+	const named = /^(euc|iso)_/i.test(charset) ? charset.replaceAll('_', '-') : charset;
+	return CODE_PAGES.get(codePage) ?? named;
+}
 
 /**
  * Returns undefined for bytes that are invalid in the character set, or if n8n's Node.js does not
@@ -74,8 +81,7 @@ const CODE_PAGES = new Map([
  */
 function decode(bytes: Uint8Array, charset: string): string | undefined {
 	try {
-		const name = CODE_PAGES.get(charset.toLowerCase()) ?? charset;
-		return new TextDecoder(name, { fatal: true }).decode(bytes);
+		return new TextDecoder(standardCharset(charset), { fatal: true }).decode(bytes);
 	} catch {
 		return undefined;
 	}

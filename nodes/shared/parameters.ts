@@ -4,8 +4,11 @@ import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { DigitsLost, exactString, isObject, toPlain, validStart, writesItself } from './json';
 import {
 	findInvisible,
-	partBesideEmail,
+	isNoId,
+	isNotAValue,
 	MAX_SHOWN,
+	partBesideEmail,
+	standsForNone,
 	toPath,
 	toSegment,
 	trimInvisible,
@@ -146,6 +149,7 @@ export class ParameterReader {
 	query(): IDataObject {
 		const name = 'options.queryParameters';
 		if (!this.offers(name)) return {};
+		this.refuseFixedExpressions(name);
 		const parameters = this.value(name);
 		const query: IDataObject = {};
 		for (const [key, value] of parameters.entries('parameter')) {
@@ -163,7 +167,9 @@ export class ParameterReader {
 	 */
 	body(own: IDataObject = {}): IDataObject {
 		const isJson = this.choice('specifyBody') === 'json';
-		const given = this.value(isJson ? 'jsonBody' : 'bodyFields');
+		const field = isJson ? 'jsonBody' : 'bodyFields';
+		this.refuseFixedExpressions(field);
+		const given = this.value(field);
 		const body = isJson ? given.jsonObject() : this.toBody(given);
 		const isReplaced = (key: string) => Object.hasOwn(body, key) && body[key] !== own[key];
 		const name = Object.keys(own).find(isReplaced);
@@ -177,6 +183,15 @@ export class ParameterReader {
 			return [name, this.toValue('bodyFields', value, `${label}: ${name}`).json()];
 		});
 		return Object.fromEntries(entries) as IDataObject;
+	}
+
+	/** Refuses an expression in a text that is set to Fixed: the service would get the expression. */
+	private refuseFixedExpressions(name: string): void {
+		const stored = this.readParameter(name, '', { rawExpressions: true });
+		const fixed = textsIn(stored).filter((text) => !text.startsWith('='));
+		if (fixed.some((text) => EXPRESSION_IN_TEXT.test(text))) {
+			this.toValue(name, stored).reject('parameter.anExpression');
+		}
 	}
 
 	/** Checks whether the operation has a field. */
@@ -246,54 +261,16 @@ export class ParameterReader {
 	}
 }
 
-/*
- * Texts in place of a value. In every text, `EXPRESSION` and `NOT_A_VALUE` are refused.
- * `WORD_FOR_NONE` and `PLACEHOLDER` are refused in a Send Once Key. What a model writes for a tool,
- * of all of these but `EXPRESSION`, counts as an empty field.
- */
-
 /** An expression in a text that n8n did not evaluate, with its braces or without. */
 const EXPRESSION =
 	/\{\{|\$[({]|\$(json|input|node|items?|itemIndex|now|today|execution|workflow|fromAI)\b/;
 
-/** What programs and spreadsheets write in place of a value: nobody has it as an ID. */
-const NOT_A_VALUE = [
-	// `\N` is that of database exports.
-	/^(null|undefined|nan|#?n\/a|\\n|invalid date(time)?)$/i,
-	// An object that became a text.
-	/\[object /i,
-	// Errors of spreadsheets in any language, such as #BEZUG! and #NV. Numbers and names, such as
-	// #1001 and #abc, are values.
-	/^[#＃][^1-9\p{Ll}]*$/u,
-	// The same within a text.
-	/#(n\/a|ref!|value!|name\?|div\/0!|num!)/i,
-	// LibreOffice's Err:502, and Google's value before a sheet is calculated.
-	/^err:\d{3}$|^loading\.\.\.$/i,
-];
+/** The same where `{{` and `$` may be part of the user's text. */
+const EXPRESSION_IN_TEXT = /\{\{[^}]*\$|^\s*\$(json|input|node|fromAI)\b/;
 
-/**
- * Words that models and people write in place of a value. Elsewhere, they may be names, such as the
- * plan `none`.
- */
-const WORD_FOR_NONE =
-	/^(null|none|nil|nonetype|undefined|n\/[ad]|na|nan|unknown|missing|optional|omit(ted)?|skip|unset|placeholder|null value|leave (it )?(empty|blank)|string|tbd|invalid date(time)?|(empty|blank)( string)?|(not|no|none)[ _-]?(provided|specified|available|applicable|set|given|value)|object Object|[-–—]+)$/i;
-
-/** A placeholder of a model, such as `<user_id>`. */
-const PLACEHOLDER = /^<[\w -]+>$/;
-
-function isNotAValue(text: string): boolean {
-	return NOT_A_VALUE.some((pattern) => pattern.test(text));
-}
-
-/**
- * Checks whether a text has only such a word, once or again, with or without brackets or quotes. A
- * blank text has none.
- */
-function isWordForNone(text: string): boolean {
-	if (trimInvisible(text) === '') return false;
-	const bare = trimInvisible(text.replace(/["'`<>()[\]{}.]/g, ''));
-	const words = bare.split(/\s+/);
-	return bare === '' || WORD_FOR_NONE.test(bare) || words.every((word) => WORD_FOR_NONE.test(word));
+function textsIn(value: unknown): string[] {
+	if (typeof value === 'string') return [value];
+	return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /** Returns where something is in a text, for an error. */
@@ -406,7 +383,7 @@ class ParameterValue {
 	/** Returns a key. What an expression without a value writes would be the key of each item. */
 	sendOnceKey(): string {
 		const key = this.text();
-		return isWordForNone(key) || PLACEHOLDER.test(key) ? this.rejectValue(key) : key;
+		return isNoId(key) ? this.rejectValue(key) : key;
 	}
 
 	headerName(): string {
@@ -414,10 +391,10 @@ class ParameterValue {
 		return name === '' || HEADER_NAME.test(name) ? name : this.reject('parameter.notAHeaderName');
 	}
 
-	/** Returns the dotted paths in a text that separates them by commas. */
+	/** Returns the dotted paths in a text that separates them by commas, or is a list of JSON. */
 	dottedPaths(): string[] {
-		const paths = this.optionalText().split(',');
-		return paths.map((path) => path.trim()).filter(Boolean);
+		const paths = this.optionalText().split(/[,;]/);
+		return paths.map((path) => path.replace(/^[\s["']+|[\s\]"']+$/g, '')).filter(Boolean);
 	}
 
 	/** Returns any value that JSON can express. */
@@ -429,6 +406,7 @@ class ParameterValue {
 	/** Returns an object, which may be written as JSON. */
 	jsonObject(): IDataObject {
 		const { value } = this;
+		if (value === undefined || value === null) this.reject('parameter.empty');
 		const object = this.toJson(typeof value === 'string' ? this.parse(value) : value);
 		return isObject(object) ? object : this.reject('parameter.notAJsonObject');
 	}
@@ -448,12 +426,12 @@ class ParameterValue {
 		});
 	}
 
-	/** Checks whether a model gives a word such as `null`, because it has no value. */
+	/** Checks whether a model gives a word such as `null`, or an empty list, because it has no value. */
 	isNoValueOfModel(): boolean {
 		const { value, settings } = this;
-		if (!settings.isTool || typeof value !== 'string') return false;
-		const text = trimInvisible(value);
-		return isWordForNone(text) || PLACEHOLDER.test(text) || isNotAValue(text);
+		if (!settings.isTool) return false;
+		if (Array.isArray(value)) return value.length === 0;
+		return typeof value === 'string' && standsForNone(trimInvisible(value));
 	}
 
 	/** @param values replace `{name}` in the texts of failures.ts */
@@ -491,7 +469,9 @@ class ParameterValue {
 			return JSON.parse(text) as unknown;
 		} catch {
 			const valid = validStart(text);
-			const next = findInvisible(text.slice(valid.length, valid.length + 1));
+			const broken = text.slice(valid.length, valid.length + 1);
+			// A person sees a line break, which an expression has brought.
+			const next = /[\t\r\n]/.test(broken) ? undefined : findInvisible(broken);
 			const before = valid.slice(-MAX_SHOWN);
 			return next
 				? this.rejectInvisible({ ...next, before })

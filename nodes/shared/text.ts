@@ -36,6 +36,75 @@ export function findInvisible(
 	return { code: `U+${code}`, position: index + 1, before };
 }
 
+/** What programs and spreadsheets write in place of a value: nobody has it as an ID. */
+const NOT_A_VALUE = [
+	// `\N` is that of database exports, and <NA> that of pandas.
+	/^(null|undefined|nan|#?n\/a|<na>|\\n|invalid date(time)?)$/i,
+	// An object that became a text.
+	/\[object /i,
+	// Errors of spreadsheets in any language, such as #BEZUG! and #NV. Numbers and names, such as
+	// #1001 and #abc, are values.
+	/^#[^1-9\p{Ll}]*$/u,
+	// The same within a text.
+	/#(n\/a|ref!|value!|name\?|div\/0!|num!)/i,
+	// LibreOffice's Err:502, and Google's Loading... before a sheet is calculated, in any language.
+	/^(err:\d{3}|\p{L}+\.\.\.)$/iu,
+];
+
+export function isNotAValue(text: string): boolean {
+	const compared = text.normalize('NFKC');
+	return NOT_A_VALUE.some((pattern) => pattern.test(compared));
+}
+
+/** Words by which models and people say that there is no value. */
+// prettier-ignore
+const WORDS_FOR_NONE = [
+	'null', 'none', 'nil', 'nonetype', 'undefined', 'nan', 'nat', 'na', 'nd', 'no', 'not', 'nothing',
+	'empty', 'blank', 'missing', 'unknown', 'unset', 'unspecified', 'unavailable', 'invalid',
+	'optional', 'omit', 'omitted', 'skip', 'tbd', 'placeholder', 'string',
+];
+
+/** Words that they write beside those, as in `not provided` and `no AI token`. */
+// prettier-ignore
+const WORDS_BESIDE = [
+	'a', 'ai', 'available', 'applicable', 'by', 'date', 'datetime', 'did', 'given', 'id', 'it', 'key',
+	'leave', 'mentioned', 'provide', 'provided', 'set', 'specified', 'the', 'token', 'user', 'value',
+];
+
+/**
+ * A name between marks, as in `<user_id>`, `##ticket.id##` and `{payment_id}`: nothing was filled
+ * in. An ID has a digit, or the @ of a message.
+ */
+const PLACEHOLDER = /^[<[{%#*@|](?!.*\w@)\D*[>\]}%#*|]$/;
+
+/**
+ * Checks whether a text stands for no value, by words such as `not provided`, by signs alone, or by
+ * a placeholder. Elsewhere, such words may be names, such as the plan `none`. A blank text is none
+ * of these.
+ */
+export function standsForNone(text: string): boolean {
+	if (trimInvisible(text) === '') return false;
+	const words = wordsIn(text);
+	const saysNone = words.length === 0 || words.some((word) => WORDS_FOR_NONE.includes(word));
+	const saysMore = words.some((word) => ![...WORDS_FOR_NONE, ...WORDS_BESIDE].includes(word));
+	return (saysNone && !saysMore) || PLACEHOLDER.test(text) || isNotAValue(text);
+}
+
+/**
+ * Checks whether a text is no ID: it stands for no value, or has zeros alone, as .NET's empty ID
+ * has. A single 0 is an ID: `$itemIndex` begins with it.
+ */
+export function isNoId(text: string): boolean {
+	return standsForNone(text) || /^00+$/.test(wordsIn(text).join(''));
+}
+
+/** Returns the words and numbers in a text, in lower case. N/A is one word. */
+function wordsIn(text: string): string[] {
+	const compared = text.normalize('NFKC').toLowerCase();
+	const joined = compared.replace(/\bn ?[/.] ?([ad])\b/g, 'n$1');
+	return joined.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+}
+
 /**
  * Normalizes an email address for comparison: in lower case, and its domain in ASCII. A browser's
  * form sends `müller.de` so.

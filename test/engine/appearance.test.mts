@@ -83,6 +83,10 @@ test.each([
 	["O'Neil-1", 'O\u2019Neil-1', 'an apostrophe of Word'],
 	['a "b"', 'a \u201cb\u201d', 'quotes of Word'],
 	['pay-1', 'pay\u22121', 'a minus of a spreadsheet'],
+	['pay-1', 'pay\u30fc1', 'the long vowel of a Japanese keyboard (whatwg/html, 11616)'],
+	['pay-1', 'pay\u2e3a1', 'a long dash'],
+	["O'Neil-1", 'O\u02bcNeil-1', 'an apostrophe of Ukrainian keyboards'],
+	['INV 1', 'INV  1', 'a second blank within (firefly-iii, 8130)'],
 	['pay_1', 'pay_\uff11', 'a full-width digit of a Japanese keyboard'],
 	['file', '\ufb01le', 'a ligature of a PDF'],
 ])('the keys %j and %j, with %s, are one payment', async (one, other) => {
@@ -194,7 +198,7 @@ describe('as a tool', () => {
 	};
 
 	// prettier-ignore
-	const WORDS = ['null', 'None', 'undefined', 'N/A', ' NULL ', 'null\u200b', '<UNKNOWN>', '""', "'null'", 'NA', 'n.a.', '(none)', '<nil>', 'not provided', '-', '[]', '{}', 'undefined undefined', 'optional', 'string', '<user_id>', 'empty string'];
+	const WORDS = ['null', 'None', 'undefined', 'N/A', ' NULL ', 'null\u200b', '<UNKNOWN>', '""', "'null'", 'NA', 'n.a.', '(none)', '<nil>', 'not provided', '-', '[]', '{}', 'undefined undefined', 'optional', 'string', '<user_id>', 'empty string', 'unspecified', 'N / A', 'null (not provided)', 'no AI token', 'Not mentioned', 'nothing', '“”', '…', 'user did not provide', 'ｎｕｌｌ'];
 	test.each(WORDS)('the word %j of a model is no ID', async (word) => {
 		const [item] = await call({ ...upgrade, aiTokenId: word });
 		expect(item).toMatchObject({ plan_id: upgrade.planId });
@@ -208,6 +212,17 @@ describe('as a tool', () => {
 			expect(await call(parameters)).toMatchObject([{ error: { message } }]);
 		}
 		expect(requests).toHaveLength(1);
+	});
+
+	test('an empty list in an optional field is left out (mastra, 10728)', async () => {
+		await call({ ...upgrade, aiTokenId: '={{ [] }}' });
+		expect(JSON.parse(requests[0]!.body)).not.toHaveProperty('aiTokenId');
+	});
+
+	test('a model whose fields are not there reads that, and no empty user', async () => {
+		const fields = await call({ ...userGet('1'), options: { fieldsToReturn: 'nom' } });
+		const message = expect.stringContaining("'Fields to Return'") as string;
+		expect(fields).toEqual([{}, { message }]);
 	});
 
 	test('an empty list says so', async () => {
@@ -267,15 +282,34 @@ test.each([
 	expect(requests).toEqual([]);
 });
 
-test.each(['#1001', '#EU1001', 'order #7', 'na-7', 'string-7', '<7@mail.example>', '$1001'])(
-	'the key %j of a shop or a mail is a key',
+test.each([
+	'#1001',
+	'#EU1001',
+	'order #7',
+	'na-7',
+	'string-7',
+	'<7@mail.example>',
+	'$1001',
+	0,
+	'{6f1a2b3c-0d4e}',
+])('the key %j of a shop or a mail is a key', async (key) => {
+	expect((await run(withKey(key as string))).items).toMatchObject([{ billed: true }]);
+});
+
+// prettier-ignore
+const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', '0.0'];
+/** Templates of GLPI (glpi-webhook, 66), SimpleWebhooks (10), hermes-agent (84173), Mailtrain (510) and others. */
+// prettier-ignore
+const NOT_FILLED_IN = ['##ticket.id##', '{PLAYER_UUID}', '{payment_id}', '[payment_id]', '[[id]]', '%PAYMENT_ID%', '*|PAYMENT_ID|*', '<%= id %>', '#{id}', '@{triggerBody()?["id"]}', '<<payment_id>>'];
+test.each(NOT_FILLED_IN)(
+	'the key %j of a template that was not filled in is refused',
 	async (key) => {
-		expect((await run(withKey(key))).items).toMatchObject([{ billed: true }]);
+		const { error } = await run(withKey(key));
+		expect(error?.message).toBe(`'Send Once Key' has '${key}' in place of a value [item 0]`);
+		expect(requests).toEqual([]);
 	},
 );
 
-// prettier-ignore
-const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder'];
 test.each(NO_KEYS)('the key %j of an absent value is refused', async (key) => {
 	const { error } = await run(withKey(key));
 	expect(error?.message).toBe(`'Send Once Key' has '${key}' in place of a value [item 0]`);
@@ -293,12 +327,31 @@ test.each([
 	'not paid',
 	'on_hold',
 	'refunded',
+	// Of Braintree, PayPal and Stripe (longclaw, 102; restrict-content-pro, 292).
+	'card_declined',
+	'processor_declined',
+	'insufficient_funds',
+	'APPROVAL_PENDING',
+	'awaiting_payment',
+	'requires_source',
+	'authentication_required',
+	'not_active',
+	'voided',
+	'charged_back',
 	false,
 ])('a subscription that is %s, as payment providers say, is not confirmed', async (status) => {
 	answer = { status };
 	const { error } = await run(upgrade);
 	expect(error?.message).toContain(`its subscription is '${String(status)}'`);
 });
+
+test.each(['active', 'trialing', 'paid', 'succeeded', 'complete', 'extended', 1, undefined])(
+	'a subscription that is %s is confirmed',
+	async (status) => {
+		answer = { status };
+		expect((await run(upgrade)).items).toMatchObject([{ billed: true }]);
+	},
+);
 
 // prettier-ignore
 const NO_ERRORS = [null, '', 0, false, '0', [], {}, { code: 0, message: '' }, { count: 0, all: [null] }];
@@ -389,6 +442,35 @@ describe('values', () => {
 		expect(error?.message).toBe(`'JSON Body' is not valid JSON after '{"title": "12" ' [item 0]`);
 		expect(error?.description).toContain('JSON.stringify()');
 		expect(requests).toEqual([]);
+	});
+
+	test.each(['\n', '\r\n', '\t'])(
+		'JSON Body that %j of a resume breaks says to use JSON.stringify() (pipedream, 2922)',
+		async (text) => {
+			const { error } = await run(json(`={"summary": "a{{ ${JSON.stringify(text)} }}b"}`));
+			const message = `'JSON Body' is not valid JSON after '{"summary": "a' [item 0]`;
+			expect(error).toMatchObject({
+				message,
+				description: expect.stringContaining('JSON.stringify()') as string,
+			});
+		},
+	);
+
+	test.each([
+		json('{"title": "{{ $json.title }}"}'),
+		{ ...getToken, ...bodyField('title', '{{ $json.title }}') },
+		{ ...getToken, ...bodyField('title', '$json.title') },
+		query('title', '{{ $json.title }}'),
+	])('an expression in a field that is set to Fixed is not sent (n8n, 18181)', async (one) => {
+		const { error } = await run(one);
+		expect(error?.message).toMatch(/^'.+' has an expression that n8n did not evaluate/);
+		expect(requests).toEqual([]);
+	});
+
+	test('braces and dollars of a text are sent', async () => {
+		for (const text of ['Dear {{name}}', '$5 {a}', '={{ "\\u007b\\u007b $json.x" }}']) {
+			expect((await run({ ...getToken, ...bodyField('title', text) })).error).toBeUndefined();
+		}
 	});
 
 	test('JSON Body from a page or a chat names the invisible character that breaks it', async () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { isBaseUrl } from '../../credentials/ResumeManagementApi.credentials.ts';
 import { weighted } from '../support/arbitraries.mts';
 import { userGet } from '../support/parameters.mts';
 import { http } from '../support/rawServer.mts';
@@ -36,6 +37,11 @@ const other = mostly('', 'elsewhere.example', 'localhost', ' ', '\u3002');
 const oddEnds = ['/\\v1', '/a/../v1', '/%2e%2e/v1', '//v1', '?a', '#', ' ', '@a.example/v1', ''];
 const end = mostly('/v1', ...oddEnds);
 const baseUrl = fc.tuple(scheme, between, host, between, other, end).map((all) => all.join(''));
+
+test("a scheme may begin with a capital letter, as a phone's keyboard writes it", () => {
+	expect(isBaseUrl('Https://api.example.com/v1')).toBe(true);
+	expect(isBaseUrl('Http://api.example.com/v1')).toBe(false);
+});
 
 test('a request goes to the origin of the Base URL, or nowhere', async () => {
 	const requestOptions = { proxy: proxy.credential().baseUrl.replace('/v1', '') };

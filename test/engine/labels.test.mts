@@ -51,11 +51,19 @@ test.each([
 	expect((await run(userGet('1'))).items).toMatchObject([{ name: 'Müller' }]);
 });
 
-test("Windows' name of a character set is read as what it is", async () => {
-	const name = Buffer.from([0xc8, 0xd5, 0xb1, 0xbe]);
-	const body = Buffer.concat([Buffer.from('{"name":"'), name, Buffer.from('"}')]);
-	response = ok(typed('application/json; charset=cp936'), body);
-	expect((await run(userGet('1'))).items).toEqual([{ name: '日本' }]);
+// As Windows and Java write them (mpv, 3484).
+test.each([
+	['cp936', 'c8d5b1be', '日本'],
+	['MS936', 'c8d5b1be', '日本'],
+	['MS949', 'c7d1', '한'],
+	['x-windows-949', 'c7d1', '한'],
+	['EUC_KR', 'c7d1', '한'],
+	['EUC_JP', 'c6fccbdc', '日本'],
+	['ISO_8859_2', 'b3', 'ł'],
+])('the character set %s is read as what it is', async (charset, bytes, name) => {
+	const body = Buffer.from(`7b226e616d65223a22${bytes}227d`, 'hex');
+	response = ok(typed(`application/json; charset=${charset}`), body);
+	expect((await run(userGet('1'))).items).toEqual([{ name }]);
 });
 
 // .NET's StringWriter names UTF-16, and PHP's substr cuts an emoji.
@@ -135,6 +143,8 @@ test.each([
 	['base64 in lines', BASE64.replace(/.{76}/g, '$&\r\n')],
 	['base64 in quotation marks', JSON.stringify(BASE64)],
 	['a data URL', `data:application/pdf;base64,${BASE64}`],
+	['a data URL with a blank (ml-archive/data-uri, 15)', `data:application/pdf;base64, ${BASE64}`],
+	['base64 of base64', btoa(BASE64)],
 	['a PDF behind a line of a web server', `\r\n${FILE}`],
 ])('%s under application/pdf is stored as the PDF that it is', async (name, body) => {
 	response = ok(PDF, body);
@@ -205,6 +215,26 @@ test.each<[string, Headers]>([
 ])('a Word file in gzip, %s, is not stored', async (_, label) => {
 	response = ok({ ...typed(WORD), ...label }, gzipSync(randomBytes(2_000)));
 	expect((await download()).message).toBe('The file arrived compressed (gzip)');
+});
+
+// API Gateway leaves base64 packed (serverless-java-container, 257; apig-wsgi, 121).
+test.each([WORD, 'application/zip', 'image/png', 'application/octet-stream', 'application/pdf'])(
+	'base64 that is declared as %s is stored as the file that it is',
+	async (type) => {
+		const file = type.endsWith('pdf') ? Buffer.from(FILE) : Buffer.from(`PK${FILE}`);
+		const attached: Headers = { 'Content-Disposition': 'attachment' };
+		for (const disposition of [{}, attached]) {
+			response = ok({ ...typed(type), ...disposition }, file.toString('base64'));
+			expect((await download()).text).toBe(file.toString());
+		}
+	},
+);
+
+test('a file whose start has letters of base64 alone, but not of all kinds, is streamed', async () => {
+	for (const text of ['a'.repeat(3_000), '0123456789abcdef'.repeat(200)]) {
+		response = ok(typed('application/octet-stream'), text);
+		expect((await download()).text).toBe(text);
+	}
 });
 
 const DENIED = { status: 'error', errorCode: 'plan-upgrade-3' };

@@ -42,11 +42,19 @@ test('a proxy on this machine is used, with its user and password', async () => 
 });
 
 test('each item has a proxy of its own, and its own error', async () => {
-	const proxies = ['', proxyUrl(), 'socks5://127.0.0.1', 'http://us%er@127.0.0.1', 'proxy', ''];
+	const proxies = [
+		'',
+		proxyUrl(),
+		'socks5://127.0.0.1',
+		'http://us%er@127.0.0.1',
+		'http://DOM\\user:pw@127.0.0.1',
+		'proxy',
+		'',
+	];
 	const items = [...proxies.map((proxy) => ({ proxy })), { bad: true }];
 	const { failures, pairs } = await run(items, planUpgrade as never);
-	expect(failures).toMatchObject([...Array(3).fill({ id: 'parameter.proxy' }), {}]);
-	expect(pairs.map(String)).toEqual(['0,1,5', '2,3,4,6']);
+	expect(failures).toMatchObject([...Array(4).fill({ id: 'parameter.proxy' }), {}]);
+	expect(pairs.map(String)).toEqual(['0,1,6', '2,3,4,5,7']);
 	expect([service.requests.length, proxy.requests.length]).toEqual([2, 1]);
 });
 

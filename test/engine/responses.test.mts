@@ -51,6 +51,12 @@ const UNCONFIRMED: Array<[status: number, change: object, message: string]> = [
 	[200, { errorMessage: 'declined' }, `${NOT_CONFIRMED}it reports an error, too`],
 	[200, { status: 'pending' }, `${NOT_CONFIRMED}its status is "pending"`],
 	[200, { status: undefined }, `${NOT_CONFIRMED}it has no status`],
+	// As Stripe, RFC 9457 and GraphQL report an error.
+	[
+		200,
+		{ status: undefined, error: 'no funds' },
+		`${NOT_CONFIRMED}it has no status, and an error: "no funds"`,
+	],
 ];
 const CREATE = { resource: 'resume', operation: 'create', userId: byId('1') };
 const CONNECT = { ...getToken, operation: 'connect' };

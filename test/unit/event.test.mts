@@ -64,6 +64,14 @@ test.each<[unknown, string, string?]>([
 	expect(read(payload, {}, { eventNamePath }).event).toBe(name);
 });
 
+test('JSON that was encoded twice is the event in it (pyro-api, 623)', () => {
+	const payload = { event: 'Plan Changed', id: 'evt_1', data: { a: 1 } };
+	const [item] = (readBody(JSON.stringify(JSON.stringify(payload))) as { items: EventItem[] })
+		.items;
+	expect(item).toMatchObject({ event: 'Plan Changed', deliveryId: 'evt_1', data: payload });
+	expect(read('"x"').data).toBe('"x"');
+});
+
 const EVENT = { event: SECTION_SAVED };
 const SIGNED = { 'webhook-id': 'msg_1' };
 test.each<[object | string, string, eventIdPath?: string]>([
@@ -86,7 +94,9 @@ test.each<[payload: object, paths?: object]>([
 	[{ id: 'resume-001', data: {} }],
 	[{ id: 'resume-001', data: EVENT }, { eventNamePath: 'data.event' }],
 	// Many events may have these in place of an ID.
-	...['  ', '', 0, '0', -0, null].map((id): [object] => [{ ...EVENT, event_id: id, id, data: {} }]),
+	...['  ', '', 0, '0', -0, null, 'N/A', 'none', '00000000-0000-0000-0000-000000000000'].map(
+		(id): [object] => [{ ...EVENT, event_id: id, id, data: {} }],
+	),
 	[{ ...EVENT, meta: { id: ' ' } }, { eventIdPath: 'meta.id' }],
 	[{ eventId: `${KEY}-1` }],
 ])('%j has no ID of its own', (payload, paths = {}) => {

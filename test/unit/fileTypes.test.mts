@@ -67,6 +67,8 @@ test.each<[what: string, value: unknown]>([
 	['an object', { url: LINK }],
 	['blanks', ' \n '],
 	['bytes that came as a text', '%PDF-1.7\n%\ufffd\ufffd\n1 0 obj'],
+	['a short page', '<html><body>CV</body></html>'],
+	['a data URL that is cut off', `data:application/pdf;base64,${BASE64.slice(0, 253)}`],
 ])('File Path leads to %s, which is no file', (_, a) => {
 	expect(located({ a }, 'a')).toMatch(/^The response has no file at 'a'\..*File Path/);
 });
@@ -81,6 +83,9 @@ test.each<[what: string, body: object, problem: string]>([
 	['base64 with another character', data(`${BASE64.slice(0, 251)}!`), 'no file'],
 	['base64 that is not whole', data(BASE64.slice(0, 253)), 'no file'],
 	['a hash of 512 bits', data({ file: 'a10a'.repeat(32) }), 'no file'],
+	['bytes in hex, as PostgreSQL writes them', data(Buffer.from(FILE).toString('hex')), 'no file'],
+	['a long path', data({ file: `/storage/${'a'.repeat(212)}` }), 'no file'],
+	['a long word', data('notavailable'.repeat(20)), 'no file'],
 	['a token', data({ file: BASE64.slice(0, 100) }), 'no file'],
 ])('the error of %s names File Path', (_, body, what) => {
 	expect(located(body)).toMatch(new RegExp(`^The response has ${what}\\..*Set 'File Path'`));

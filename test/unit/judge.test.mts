@@ -28,10 +28,18 @@ test.each<[status: number, body: unknown, message: string, facts?: Failure['fact
 	[200, error('p-1', 'The p-10 is wrong'), `${REPORTED}The p-10 is wrong (p-1)`, REFUSED],
 	[200, error('X-9', 'x-9: bad'), `${REPORTED}x-9: bad`, REFUSED],
 	[200, error('E1', 'wait ...'), `${REPORTED}wait ... (E1)`, REFUSED],
-	[200, error(), `${REPORTED}an error without a reason`, REFUSED],
+	[200, error(), `${REPORTED}an error, without errorCode and errorMessage`, REFUSED],
 	// Services beside the specification: nothing proves that nothing was done.
-	[200, { status: 'fail', data: { id: 'none' } }, `${REPORTED}an error without a reason`],
-	[200, { success: false, message: 'no' }, `${REPORTED}an error without a reason`],
+	[
+		200,
+		{ status: 'fail', data: { id: 'none' } },
+		`${REPORTED}an error, without errorCode and errorMessage`,
+	],
+	[
+		200,
+		{ success: false, message: 'no' },
+		`${REPORTED}an error, without errorCode and errorMessage`,
+	],
 	[200, error(SENTENCE), REPORTED + SENTENCE, { code: 'connect-01', ...REFUSED }],
 	[200, error('connect-01'), `${REPORTED}connect-01`, REFUSED],
 	[429, error('plan-upgrade-1'), `${REPORTED}stripe error (plan-upgrade-1)`, HELD],

@@ -44,6 +44,12 @@ describe.each(Object.keys(ways))('%s', (way) => {
 	});
 });
 
+test('a secret may come after Bearer and more than one blank (RFC 9110, §11.4)', () => {
+	const [name, secret] = Object.entries(genuine('header'))[0]!;
+	const headers = { [name]: `Bearer  ${String(secret)}` };
+	expect(judge(settingsOf('header', [SECRET]), headers)).toBeUndefined();
+});
+
 test('a signature is of the bytes of a body, with any text as its key', () => {
 	const bytes = Buffer.from([0, 0x80, 0xff, 0xc3]);
 	const headers = { 'x-proof': `sha256=${sign(bytes, 'schlüssel 完了')}` };
@@ -55,10 +61,12 @@ test('a signature is of the bytes of a body, with any text as its key', () => {
 const standard = String(genuine('standardWebhooks')['webhook-signature']);
 const inHex = sign(BODY, SECRET);
 const base64 = sign(BODY, SECRET, 'base64');
+const CHOOSE = 'choose that in Signature Encoding.';
 test.each<[string, string, string, string | undefined]>([
 	['hmac', 'in capitals', `sha256=${inHex.toUpperCase()}`, undefined],
 	['hmac', 'after a blank', `sha256= ${inHex}`, undefined],
-	['hmac', 'in another encoding', `sha256=${base64}`, WRONG],
+	['hmac', 'in another encoding', `sha256=${base64}`, `${WRONG} It is in Base64: ${CHOOSE}`],
+	['hmac in base64', 'in another encoding', inHex, `${WRONG} It is in hex: ${CHOOSE}`],
 	['hmac in base64', 'without padding', base64.replace('=', ''), undefined],
 	['standardWebhooks', 'without padding', standard.replace('=', ''), undefined],
 	['standardWebhooks', 'last', `v1a,${'A'.repeat(88)} v2,x v1,AAAA ${standard}`, undefined],

@@ -87,14 +87,17 @@ export function isBlank(value: unknown): boolean {
  * beside it or in its `data`.
  */
 export function whyUnconfirmed(body: JsonBody): string | undefined {
-	if (!isObject(body) || body.status === undefined) return 'it has no status';
+	if (!isObject(body)) return 'it has no status';
 	const { status, data } = body;
+	const error = errorIn(body);
+	if (status === undefined) {
+		return error === undefined ? 'it has no status' : `it has no status, and an error: ${error}`;
+	}
 	if (status !== 'success')
 		return `its status is ${JSON.stringify(status).slice(0, MAX_CODE_LENGTH)}`;
 	const errorInData = errorIn(data);
 	if (errorInData !== undefined) return `its data reports an error: ${errorInData}`;
-	const errorBeside = errorIn(body);
-	return errorBeside === undefined ? undefined : `it reports an error, too: ${errorBeside}`;
+	return error === undefined ? undefined : `it reports an error, too: ${error}`;
 }
 
 /** Properties that report an error in a success, as services that use Stripe send them. */
@@ -181,7 +184,9 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const isSentence = errorCode !== code;
 	const meaning = isSentence ? '' : known?.meaning;
 	const text = errorMessage || meaning || errorCode;
-	const values = { reported: withCode(text, code) || 'an error without a reason' };
+	const values = {
+		reported: withCode(text, code) || 'an error, without errorCode and errorMessage',
+	};
 	// The reason may stand under a name that the specification does not have.
 	const details = text
 		? ''
@@ -232,7 +237,7 @@ function httpFailure(response: ParsedResponse): Failure {
  * Signs that a body may hold a user token: its name before a value, the status of a token that was
  * issued, or the start of a JWT.
  */
-const MAY_HOLD_TOKEN = /token["']?\s*[:=>]|success|eyJ/i;
+const MAY_HOLD_TOKEN = /token["']?\s*[:=>]|status["']?\s*[:=>]\s*["']?success|eyJ/i;
 
 /**
  * Returns a sentence with the start of a body; '' if the body is empty, or may hold a user token.

@@ -5,7 +5,9 @@ import { decodePercent } from '../../shared/text';
 
 /** Returns a proxy's URL as n8n's HTTP client takes it. @throws Failure if it is not a URL */
 export function parseProxy(proxy: string): IHttpRequestOptions['proxy'] {
-	if (!/^\s*https?:/i.test(proxy) || !URL.canParse(proxy)) throw new Failure('parameter.proxy');
+	// `URL` would take the backslash of a Windows user for a slash.
+	const isUrl = /^\s*https?:[^\\]*$/i.test(proxy) && URL.canParse(proxy);
+	if (!isUrl) throw new Failure('parameter.proxy');
 	const { protocol, hostname, port, username, password } = new URL(proxy);
 	return {
 		protocol: protocol.replace(':', ''),

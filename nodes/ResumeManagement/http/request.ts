@@ -127,7 +127,7 @@ export async function parseBody(
 	{ bytes, isTruncated }: { bytes: Buffer; isTruncated: boolean },
 ): Promise<ParsedResponse> {
 	const { statusCode, headers, secrets } = response;
-	const unpacked = isGzip(bytes) ? await unpack(bytes) : bytes;
+	const unpacked = await unpack(await unpack(bytes));
 	const text = decodeText(unpacked, charsetOf(headers['content-type']));
 	const shown = isTruncated ? withoutCutSecret(text, secrets) : text;
 	try {
@@ -151,10 +151,11 @@ export function isGzip([first, second, method]: Buffer): boolean {
 
 /**
  * Unpacks gzip that n8n's client has left: some proxies remove the label of a packed body, or pack
- * it twice.
+ * it twice. Other bytes stay as they are.
  * @returns the bytes as they are if they can't be unpacked, or become too long
  */
 async function unpack(bytes: Buffer): Promise<Buffer> {
+	if (!isGzip(bytes)) return bytes;
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	try {

@@ -242,11 +242,15 @@ const NOT_STORED =
  * quote that Word has replaced.
  */
 function comparableKey(key: string): string {
-	return key
-		.normalize('NFKC')
-		.replace(/[\u2010-\u2015\u2043\u2212]/g, '-')
-		.replace(/[\u2018-\u201b\u2032]/g, "'")
-		.replace(/[\u201c-\u201f\u2033]/g, '"');
+	return (
+		key
+			.normalize('NFKC')
+			.replace(/ +/g, ' ')
+			// The last one is the long vowel of Japanese, which their keyboards write for a hyphen.
+			.replace(/[\p{Pd}\u2043\u2212\u30fc]/gu, '-')
+			.replace(/[\u2018-\u201b\u2032\u02bc]/g, "'")
+			.replace(/[\u201c-\u201f\u2033]/g, '"')
+	);
 }
 
 function rowName(...parts: unknown[]): string {

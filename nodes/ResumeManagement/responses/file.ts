@@ -31,7 +31,15 @@ import {
 } from '../http/send';
 import { dispositionOf, mimeTypeOf, safeFileName } from './fileNames';
 import { readStart, toStream } from './fileStream';
-import { beginsAsPage, FILE_START, fileTypeOf, isPdf, packingOf, PDF } from './fileTypes';
+import {
+	beginsAsPage,
+	FILE_START,
+	fileTypeOf,
+	isPdf,
+	isTextType,
+	packingOf,
+	PDF,
+} from './fileTypes';
 import { fromBase64, locateFile } from './locateFile';
 
 /** n8n's context of a run: pick lists store no files. */
@@ -181,7 +189,8 @@ const NO_ENCODING = ['', 'identity', 'none', 'utf-8', 'aws-chunked'];
  * 2. Bytes whose packing was not undone are an error.
  * 3. Bytes that begin as a file of their declared type, or as a PDF, are the file. It is not read
  *    further here.
- * 4. A text that is declared as a PDF is the PDF that its base64 is, or no file.
+ * 4. Base64 that is declared as no text is the file that it encodes. Declared as a PDF, no other text
+ *    is a file.
  * 5. Any other text is the file if such texts are accepted. A blank text and an error of the
  *    service never are.
  * @param texts that are accepted: any, any but web pages, or none
@@ -206,10 +215,10 @@ async function open(
 	const body = await readBody({ ...response, body: started.whole });
 	const parsed = await parseBody(response, body);
 	const text = typeof parsed.body === 'string' ? parsed.body.trim() : undefined;
-	if (declared === PDF) {
-		const pdf = fromBase64(text ?? '');
-		return pdf && isPdf(pdf) ? { content: pdf, type: PDF } : { parsed };
-	}
+	const decoded = isTextType(declared) ? undefined : fromBase64(text ?? '');
+	if (decoded && isPdf(decoded)) return { content: decoded, type: PDF };
+	if (declared === PDF) return { parsed };
+	if (decoded) return { content: decoded, type: declared };
 	const isAccepted = texts === 'any' || (texts === 'noPage' && !beginsAsPage(body.bytes));
 	const isNeverFile = text === '' || reportsError(parsed.body);
 	return isAccepted && !isNeverFile ? { content: body.bytes, type: declared } : { parsed };

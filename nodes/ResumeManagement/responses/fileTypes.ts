@@ -14,8 +14,22 @@ export function fileTypeOf(bytes: Buffer, declared: string): string | undefined 
 	if (declared === PDF) return isPdf(bytes) ? PDF : undefined;
 	// Some servers send each response as a page or as JSON.
 	if (/^%PDF-\d/.test(startOf(bytes))) return PDF;
-	const isText = beginsAsText(bytes) || /^text\/|[/+](html|json|xml)$/.test(declared);
+	const isText = beginsAsText(bytes) || isTextType(declared) || isBase64(startOf(bytes));
 	return isText ? undefined : declared;
+}
+
+/** Checks for a type whose files are texts. */
+export function isTextType(type: string): boolean {
+	return /^text\/|[/+](html|json|xml)$/.test(type);
+}
+
+/** Characters. A shorter text may be an ID, a hash or a token. */
+const MIN_BASE64_LENGTH = 200;
+
+/** Checks for base64, also in lines. All kinds of letters tell it from a number in hex, a path or a sentence. */
+export function isBase64(text: string): boolean {
+	if (text.length < MIN_BASE64_LENGTH || /[^\w+/=\r\n-]/.test(text)) return false;
+	return [/[A-Z]/, /[a-z]/, /\d/].every((letters) => letters.test(text));
 }
 
 /**

@@ -9,7 +9,7 @@ import { findList, type ListPlace, requireList } from './findList';
 import { isIncomplete, type ListEnd, listEndOf } from './listEnd';
 import { requestPages } from './pages';
 import { type Pagination, paginationOf } from './pagination';
-import { toItem } from './record';
+import { hasNoField, NO_FIELD, toItem } from './record';
 
 /** A response that is a list of records, in one piece or in pages. */
 export class ListOutput {
@@ -48,7 +48,9 @@ export class ListOutput {
 		const list = await requestList(context, request, this.settings);
 		if (list.hint) hint(list.hint);
 		const values = this.simplify ? list.records.slice(0, this.settings.limit) : list.bodies;
-		return values.map((value) => toItem(value, this.fields));
+		const items = values.map((value) => toItem(value, this.fields));
+		if (hasNoField(items, this.fields)) hint(NO_FIELD);
+		return items;
 	}
 }
 

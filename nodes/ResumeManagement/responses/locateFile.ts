@@ -3,7 +3,7 @@ import { isObject, valueAt } from '../../shared/json';
 import { shownNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 import type { JsonBody } from '../http/judge';
-import { beginsAsText } from './fileTypes';
+import { beginsAsText, isBase64 } from './fileTypes';
 import { FILES } from './names';
 
 /** A file in a JSON response: behind a link, or in the response itself. */
@@ -23,7 +23,7 @@ function fileAt(body: JsonBody, filePath: string): Located {
 	const file = typeof value === 'string' ? (fileIn(value) ?? fileOfWords(value)) : undefined;
 	if (file) return file;
 	const isRelativeLink =
-		typeof value === 'string' && /^[^\s\ufffd]*\/[^\s\ufffd]*$/.test(value.trim());
+		typeof value === 'string' && /^(?!data:)[^\s\ufffd<]*\/[^\s\ufffd<]*$/i.test(value.trim());
 	throw isRelativeLink ? new Failure('file.badLink') : noFile('file.notAtPath', body, filePath);
 }
 
@@ -61,21 +61,18 @@ function fileOfWords(text: string): Located | undefined {
 	return { bytes: Buffer.from(text) };
 }
 
-/** Characters. A shorter text may be an ID, a hash or a token. */
-const MIN_BASE64_LENGTH = 200;
-
 /** Decodes base64, even in lines or as a data URL; undefined if the text is not base64. */
 export function fromBase64(text: string): Buffer | undefined {
 	const base64 = text
 		.trim()
-		.replace(/^data:[^,]{0,200};base64,/i, '')
+		.replace(/^data:[^,]{0,200};base64,\s*/i, '')
 		.replace(/[\r\n][ \t]*/g, '')
 		.replace(/={1,2}$/, '');
-	const hasOtherCharacters = /[^\w+/-]/.test(base64);
 	// A single character after groups of four is less than a byte.
-	const isWhole = base64.length % 4 !== 1;
-	const isBase64 = base64.length >= MIN_BASE64_LENGTH && isWhole && !hasOtherCharacters;
-	return isBase64 ? Buffer.from(base64, 'base64') : undefined;
+	if (base64.includes('=') || base64.length % 4 === 1 || !isBase64(base64)) return undefined;
+	const bytes = Buffer.from(base64, 'base64');
+	// Some services encode a file twice.
+	return fromBase64(bytes.toString('latin1')) ?? bytes;
 }
 
 function noFile(id: FailureId, body: JsonBody, path = ''): Failure {

@@ -25,10 +25,20 @@ export class RecordOutput {
 		this.isoTimestamps = isIso ? timestamps : [];
 	}
 
-	/** Sends the request, and returns the item of its response. @throws Failure */
-	async fetchItems(context: HttpContext, request: HttpRequest): Promise<INodeExecutionData[]> {
+	/**
+	 * Sends the request, and returns the item of its response.
+	 * @param hint shows a message above the output
+	 * @throws Failure
+	 */
+	async fetchItems(
+		context: HttpContext,
+		request: HttpRequest,
+		hint: (message: string) => void,
+	): Promise<INodeExecutionData[]> {
 		const { body } = await requestJson(context, request);
-		return [this.itemOf(body)];
+		const items = [this.itemOf(body)];
+		if (hasNoField(items, this.fields)) hint(NO_FIELD);
+		return items;
 	}
 
 	/**
@@ -107,6 +117,15 @@ function withIsoTimes(record: IDataObject, names: string[]): IDataObject {
 function toIso(seconds: unknown): string | undefined {
 	const date = new Date(typeof seconds === 'number' ? seconds * 1000 : NaN);
 	return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+export const NO_FIELD =
+	"No record has a property that 'Fields to Return' names. Separate their names by commas, and check their case.";
+
+/** Checks whether the fields to return are missing in all records. */
+export function hasNoField(items: INodeExecutionData[], fields: string[]): boolean {
+	const isEmpty = items.every(({ json }) => Object.keys(json).length === 0);
+	return fields.length > 0 && items.length > 0 && isEmpty;
 }
 
 /**

@@ -26,18 +26,19 @@ const maxUpgrades: INodeProperties = {
 };
 
 /**
- * Statuses with which payment providers mark a subscription that is not paid, as letters in lower
- * case: those of Stripe's subscriptions and payment intents, of Razorpay, and general words. The
- * specification shows `active` only (§2).
+ * Parts of words with which payment providers say that a subscription is not paid, in letters
+ * alone, such as those of Stripe's `past_due` and PayPal's `APPROVAL_PENDING`. The specification
+ * shows `active` only (§2), so a subscription with any other status counts as paid.
  */
-// prettier-ignore
-const NOT_PAID = [
-	'incomplete', 'incompleteexpired', 'pastdue', 'unpaid', 'paused', 'canceled', 'cancelled', 'uncollectible',
-	'requirespaymentmethod', 'requiresconfirmation', 'requiresaction', 'requirescapture', 'processing',
-	'pending', 'paymentpending', 'halted', 'expired', 'onhold', 'notpaid', 'overdue', 'delinquent', 'refunded', 'ended',
-	'suspended', 'inactive', 'disabled', 'deactivated', 'terminated', 'blocked', 'declined', 'rejected', 'failed', 'paymentfailed',
-	'false',
-];
+const NOT_PAID = new RegExp(
+	[
+		'fail|declin|reject|refus|denied|insufficient|unsuccess|abort|error',
+		'pending|await|wait|queue|schedul|processing|requir|incomplete',
+		'unpaid|pastdue|overdue|delinquent|uncollectible',
+		'cancel|expired|^ended|terminat|delet|void|refund|charge(d)?back|revok',
+		'paus|suspend|halt|onhold|block|frozen|inactive|disabl|deactivat|^not|^false',
+	].join('|'),
+);
 
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
@@ -154,7 +155,7 @@ function planProblem(subscription: IDataObject, sent: IDataObject): string | und
 function statusProblem(subscription: IDataObject): string | undefined {
 	const status = String(subscription.status);
 	const letters = status.replace(/[^a-z]/gi, '').toLowerCase();
-	return NOT_PAID.includes(letters) ? `its subscription is '${status}'` : undefined;
+	return NOT_PAID.test(letters) ? `its subscription is '${status}'` : undefined;
 }
 
 /**
