@@ -1,4 +1,4 @@
-import { requireLastingJournal } from '../../nodes/ResumeManagement/once/journal.ts';
+import { requireStableJournal } from '../../nodes/ResumeManagement/once/journal.ts';
 import { writeIdOf } from '../../nodes/ResumeManagement/once/writeId.ts';
 import { withRow } from '../../nodes/ResumeManagement/once/withRow.ts';
 
@@ -6,7 +6,7 @@ import { withRow } from '../../nodes/ResumeManagement/once/withRow.ts';
 
 test('a run whose execution data is copied sends no write', () => {
 	const context = { getExecuteData: () => ({}) };
-	expect(() => requireLastingJournal(context)).toThrow(
+	expect(() => requireStableJournal(context)).toThrow(
 		'does not support writes in this version of n8n',
 	);
 });

@@ -50,6 +50,9 @@ test.each<[status: number, body: unknown, message: string, facts?: Failure['fact
 	[503, error('E1', 'slow'), `${REPORTED}slow (E1)`, TRANSIENT],
 	[422, { status: 'success', errorCode: 'E1' }, `${REPORTED}E1`],
 	[500, error('E1'), `${REPORTED}E1`, TRANSIENT],
+	// Without a reason, the status says more.
+	[500, error(), 'The service had an internal error (HTTP 500)', TRANSIENT],
+	[401, { success: false, message: 'no' }, `${KEY_REFUSED} (HTTP 401)`, REFUSED],
 	// Only an error in the form of the specification proves that nothing was done.
 	[200, TWO_WAYS, `${REPORTED}wrong plan ID (plan-upgrade-2)`],
 	[200, { status: 'ERROR', errorMessage: 'no' }, `${REPORTED}no`],

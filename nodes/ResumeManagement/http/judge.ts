@@ -54,7 +54,9 @@ const EXCERPT = 200;
  */
 export function judge(response: ParsedResponse): JsonBody {
 	const { statusCode, body } = response;
-	if (reportsError(body)) throw serviceFailure(body, response);
+	if (reportsError(body) && (statusCode === 200 || hasReason(body))) {
+		throw serviceFailure(body, response);
+	}
 	if (statusCode !== 200) throw httpFailure(response);
 	if (!isObject(body) && !Array.isArray(body)) throw unreadable(body);
 	return body as JsonBody;
@@ -70,6 +72,11 @@ export function reportsError(body: unknown): body is IDataObject {
 	const hasErrorStatus =
 		body.status === undefined ? body.success === false : ['error', 'fail'].includes(statusOf(body));
 	return hasErrorStatus || !isBlank(body.errorCode);
+}
+
+/** Checks whether an error has a reason. Without one, its HTTP status says more. */
+function hasReason({ errorCode, errorMessage }: IDataObject): boolean {
+	return !isBlank(errorCode) || !isBlank(errorMessage);
 }
 
 /**

@@ -86,7 +86,7 @@ export function journalOf(context: RunContext): Journal {
  * @throws Failure if n8n hands out copies of the execution data: a retry would not find its
  * journal, and could send twice
  */
-export function requireLastingJournal(context: RunContext): void {
+export function requireStableJournal(context: RunContext): void {
 	const data = context.getExecuteData();
 	const dataAgain = context.getExecuteData();
 	if (data !== dataAgain) throw new Failure('write.unguarded');

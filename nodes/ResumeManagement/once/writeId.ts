@@ -17,7 +17,7 @@ export type WriteId = object | number;
  */
 export function writeIdOf(context: IExecutePaginationFunctions): WriteId {
 	const isCall = isTool(context.getNode());
-	requireLastingArguments(context, isCall);
+	requireStableArguments(context, isCall);
 	return isCall ? argumentsOf(context) : context.getItemIndex();
 }
 
@@ -26,7 +26,7 @@ export function writeIdOf(context: IExecutePaginationFunctions): WriteId {
  *   taken for another. It returns the same object again only for the arguments of a call
  *   (n8n-core's execute-single-context.ts).
  */
-function requireLastingArguments(context: IExecutePaginationFunctions, isCall: boolean): void {
+function requireStableArguments(context: IExecutePaginationFunctions, isCall: boolean): void {
 	const input = argumentsOf(context);
 	const inputAgain = argumentsOf(context);
 	if ((input === inputAgain) !== isCall) throw new Failure('write.unguarded');

@@ -30,8 +30,6 @@ export async function runAllItems(
 	const run: Run = {
 		context: this,
 		node,
-		// A thrown error tells the model of an agent its message alone, so a tool throws only if the
-		// user has set On Error to Stop.
 		returnsFailures: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new CredentialReader(this),
 		hint: (message) => void hints.add(message),
@@ -66,8 +64,6 @@ export async function runOneItem(
 	const run: Run = {
 		context: this,
 		node,
-		// In version 2 of n8n's AI Agent, a thrown error tells the model nothing, so a tool never
-		// throws.
 		returnsFailures: this.continueOnFail() || isTool(node),
 		credentials: { read: async () => await readCredential(this) },
 		hint: () => {},

@@ -8,7 +8,7 @@ import { type JsonBody, whyUnconfirmed } from '../http/judge';
 import { requestJson } from '../http/request';
 import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
-import { type Entry, journalOf, requireLastingJournal } from '../once/journal';
+import { type Entry, journalOf, requireStableJournal } from '../once/journal';
 import { requestIdentity } from '../once/requestIdentity';
 import type { WriteId } from '../once/writeId';
 import type { WriteOperation } from '../operations/operation';
@@ -29,7 +29,7 @@ export async function writeAll(
 ): Promise<INodeExecutionData[]> {
 	const outputs = new Map<number, INodeExecutionData[]>();
 	try {
-		requireLastingJournal(run.context);
+		requireStableJournal(run.context);
 		await recallEarlier(run, indexes, outputs);
 		if (run.node.retryOnFail) run.hint(retryHint(operation));
 		refuseTooMany(run, operation, indexes);
@@ -206,15 +206,22 @@ async function prepareUnrepeated(
 	index: number,
 ): Promise<PreparedWrite> {
 	const write = await prepareWrite(run, operation, index);
+	const id = purchaseIdOf(run, write);
+	if (id === undefined) return write;
+	const firstItem = journalOf(run.context).recordPurchase(id, index);
+	if (firstItem === index || write.purchase?.isRepeatAllowed) return write;
+	throw new Failure('write.repeated', { firstItem });
+}
+
+/** Identifies what an item buys; undefined if nothing is bought, or if it may be bought again. */
+function purchaseIdOf(run: Run, write: PreparedWrite): string | undefined {
 	const { purchase, sendOnceKey, preview, request } = write;
+	if (!purchase) return undefined;
 	// Items with different keys are different purchases, and so is each call of a tool.
-	if (!purchase || sendOnceKey || isTool(run.node)) return write;
+	if (sendOnceKey || isTool(run.node)) return undefined;
 	// Not by the account: two private keys may belong to one customer of the service. Previews are
 	// compared with each other.
-	const id = JSON.stringify([request.credential.baseUrl, preview, purchase.id]);
-	const firstItem = journalOf(run.context).recordPurchase(id, index);
-	if (firstItem === index || purchase.isRepeatAllowed) return write;
-	throw new Failure('write.repeated', { firstItem });
+	return JSON.stringify([request.credential.baseUrl, preview, purchase.id]);
 }
 
 /**
