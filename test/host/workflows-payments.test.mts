@@ -24,6 +24,16 @@ const { pro, basic } = SANDBOX_PLANS;
 
 const resend = "Then resend this event in your payment provider's dashboard.";
 
+/** Sets fields of *Payment*. */
+function withFields(node: INode, values: Record<string, string>): INode {
+	if (node.name !== 'Payment') return node;
+	const { assignments } = structuredClone(node.parameters) as unknown as Assignments;
+	for (const field of assignments.assignments) field.value = values[field.name] ?? field.value;
+	return { ...node, parameters: { ...node.parameters, assignments } };
+}
+
+type Assignments = { assignments: { assignments: Array<Record<'name' | 'value', string>> } };
+
 let users = 0;
 /** Returns a payment of a user who has none yet. */
 function newPayment(change: object = {}) {
@@ -93,6 +103,7 @@ it.each([
 	['a negative amount', { amount: -5 }],
 	['a negative amount', { amount: '−5,00 €' }],
 	['a negative amount', { amount: '(5.00)' }],
+	['a negative amount', { amount: '5,00 -' }],
 	['a test', { test: 'true' }],
 	['a negative amount', { amount: '5-' }],
 	['a negative amount', { amount: '\u20135' }],
@@ -104,6 +115,7 @@ it.each([
 	['a refund', { type: 'credit_note' }],
 	['a refund', { type: 'Gutschrift' }],
 	['a refund', { refunded: true }],
+	['a refund', { isRefund: 'yes' }],
 	['a refund', { amount_refunded: 2900 }],
 	['a refund', { refunded: false, amount_refunded: '5.00' }],
 	['a test', { isTest: true }],
@@ -116,6 +128,7 @@ it.each([
 	['a test', { environment: 'Sandbox' }],
 	['the status unpaid', { status: 'unpaid' }],
 	['the status Pending', { status: 'Pending' }],
+	['the status cancelled', { status: 'cancelled' }],
 ])('ignores %s with HTTP 200: %j', async (reason, body) => {
 	instance.sandbox.requests.length = 0;
 	const { responses, ends } = await deliverAll([newPayment(body)]);
@@ -125,40 +138,83 @@ it.each([
 	expect([ends, instance.sandbox.requests]).toEqual([['success'], []]);
 });
 
-it('names a status that nobody has explained, and bills nothing', async () => {
-	const { responses, ends } = await deliverAll([newPayment({ status: 'approved' })]);
+it('names a status that nobody has explained, bills nothing, and upgrades once it is in paidWords', async () => {
+	const payment = newPayment({ status: 'bezahlt' });
+	const { responses, ends } = await deliverAll([payment]);
 	expect(responses).toMatchObject([{ status: 200, data: { outcome: 'ignored' } }]);
 	expect(ends[0]).toMatch(
-		/: ignored\. .* the status approved .*or, if it means paid, to PAID in Judge the /,
+		/: ignored\. .* the status bezahlt means\. It is not billed\. Add it to notPaidWords or, .* to paidWords in Payment\. /,
 	);
+	const { api, exampleId } = instance;
+	const { nodes } = await api.readWorkflow(exampleId(payments));
+	await change(payments, (node) => withFields(node, { paidWords: 'paid,Bezahlt , ok' }));
+	expect((await deliver(payment)).data.outcome).toBe('upgraded');
+	await api.updateWorkflow(exampleId(payments), { nodes });
+	await activate(payments);
+});
+
+it('still bills no refund or test once the fields have names of another provider', async () => {
+	const { api, exampleId } = instance;
+	const { nodes } = await api.readWorkflow(exampleId(payments));
+	const fields = ['isRefund', 'isTest', 'amount', 'event'].map((name) => [
+		name,
+		`={{ $json.body.data.${name} }}`,
+	]);
+	await change(payments, (node) => withFields(node, Object.fromEntries(fields)));
+	const data = [{ isRefund: 2900 }, { isTest: 'yes' }, { amount: -1 }, { event: 'Reversal' }];
+	const bodies = [...data.map((one) => newPayment({ data: one })), newPayment({ test: true })];
+	const { responses } = await deliverAll(bodies);
+	const reasons = ['a refund', 'a test', 'a negative amount', 'a refund', 'a test'];
+	expect(responses.map(({ data: { reason } }) => reason)).toEqual(reasons);
+	await api.updateWorkflow(exampleId(payments), { nodes });
+	await activate(payments);
 });
 
 it.each([
-	['no text in status', { status: undefined }],
-	['no text in status', { status: ['paid'] }],
-	['no text in amount', { amount: { value: '-5.00', currency: 'EUR' } }],
-	['no text in amount', { amount: [-5] }],
-	["'Plan ID' must be text", { planId: [pro] }],
+	['no valid status', { status: undefined }],
+	['no valid status', { status: ['paid'] }],
+	['no valid amount', { amount: { value: '-5.00', currency: 'EUR' } }],
+	['no valid amount', { amount: [-5] }],
+	['no valid planId', { planId: [pro] }],
+	["'Plan ID' is empty", { planId: undefined }],
 	["'Plan ID' .*U\\+0000", { planId: 'plan\0x' }],
-	["'Email' must be text", { email: { address: 'emma.larsen@example.com' } }],
-	["The payment's ID is empty", { id: undefined }],
-	["The payment's ID is empty", { id: ' ' }],
+	['no valid email', { email: { address: 'emma.larsen@example.com' } }],
+	['no valid paymentId', { id: undefined }],
+	['no valid paymentId', { id: ' ' }],
+	['no valid paymentId', { id: ['pay_list'] }],
+	['no valid paymentId', { id: true }],
+	['no valid paymentId', { id: 'undefined' }],
+	['no valid paymentId', { id: 0 }],
+	['no valid paymentId', { id: '00' }],
+	['no valid paymentId', { id: '0.00' }],
+	['no valid paymentId', { id: '00000000-0000-0000-0000-000000000000' }],
 	["The payment's ID .*U\\+0000", { id: 'pay\0x' }],
 ])('refuses a body that can not be read with HTTP 400, and says why: %s, %j', async (why, body) => {
 	instance.sandbox.requests.length = 0;
 	const { responses, ends } = await deliverAll([newPayment(body)]);
 	expect(responses).toMatchObject([{ status: 400, data: { received: false } }]);
 	expect(responses[0]!.data.reason).toMatch(RegExp(why, 's'));
-	expect(ends[0]).toMatch(RegExp(`: not sent\\. .*${why}.* Payment\\. ${resend}$`, 's'));
+	expect(ends[0]).toMatch(
+		RegExp(`: not sent\\. .*${why}.* It is not billed\\. .* Payment\\. ${resend}$`, 's'),
+	);
 	expect(instance.sandbox.requests).toEqual([]);
-	expect(JSON.stringify(await instance.readTable('Upgrade outcomes'))).not.toContain('\\u0000');
+	const rows = await instance.readTable('Upgrade outcomes');
+	expect(JSON.stringify(rows)).not.toContain('\\u0000');
+	// Without an ID, each would replace the row of another.
+	const ofNobody = rows.filter(({ upgradeId }) => !/[1-9a-z]/.test(String(upgradeId)));
+	expect(ofNobody).toEqual([]);
 });
 
 it('refuses a body that is a list, and a number that has lost digits', async () => {
 	const number = JSON.stringify(newPayment({ id: 1 })).replace('"id":1', '"id":9007199254740993');
-	const bodies = [[newPayment()], {}, number];
-	const { responses } = await deliverAll(bodies);
-	expect(responses.map(({ status }) => status)).toEqual([400, 400, 400]);
+	const plan = JSON.stringify(newPayment({ planId: 1 })).replace('"planId":1', '"planId":1e+21');
+	const bodies = [[newPayment()], {}, number, plan];
+	instance.sandbox.requests.length = 0;
+	const { responses, ends } = await deliverAll(bodies);
+	expect(responses.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+	expect(ends[2]).toMatch(/no valid paymentId\. .* or a number of more than 15 digits\. /);
+	expect(ends[3]).toMatch(/no valid planId\. .* or a number of more than 15 digits\. /);
+	expect(instance.sandbox.requests).toEqual([]);
 });
 
 it.each([
@@ -167,6 +223,8 @@ it.each([
 	['signs of a live payment', { test: false, livemode: 'true', mode: 'payment', amount: '5,-' }],
 	['nothing refunded', { refunded: false, amount_refunded: 0, isTest: false, isLive: true }],
 	['a number as ID', { id: 123 }],
+	['a long number that is text as ID', { id: '9007199254740993', note: 9007199254740000 }],
+	['zeros in its ID', { id: '0070' }],
 ])('upgrades a payment with %s', async (_, body) => {
 	const payment = newPayment(body);
 	const { responses } = await deliverAll([payment, payment]);
@@ -180,7 +238,7 @@ it.each([
 const decide = 'decide in Settle open upgrades.';
 const later =
 	'It is not billed. Your payment provider got HTTP 503, so it delivers the payment again.';
-const again = `${later} Correct the cause until then.`;
+const again = `${later} Correct the cause before then.`;
 const map = `It is not billed. Map the plan in Payment. ${resend} Or upgrade from a file.`;
 const correct = `It is not billed. Correct the cause. ${resend}`;
 const failures = [
@@ -208,8 +266,23 @@ const failures = [
 		{ response: { status: 200, body: '{"status":"error","errorMessage":"Sign in"}' } },
 		`If this is about a key, check the credential's 'Private Key'. Else check the email and the plan. ${correct}`,
 	],
+	[
+		'refused',
+		200,
+		{},
+		{
+			response: { status: 200, body: '{"status":"error","errorMessage":"No user has this email"}' },
+		},
+		`: No user has this email[^.]*\\. Check the email and the plan. ${correct}`,
+	],
 	['refused', 503, {}, { response: { status: 429 } }, `\\(HTTP 429\\)\\. ${later}`],
-	['not sent', 400, { email: 'no address' }, undefined, `Check Payment. ${resend}`],
+	[
+		'not sent',
+		400,
+		{ email: 'no address' },
+		undefined,
+		`It is not billed. Check Payment. ${resend}`,
+	],
 ] as const;
 
 it.each(failures)(
@@ -247,7 +320,7 @@ it('has a payment delivered again that could not be sent, and bills it then', as
 		await change(payments, (node) => (node.type === actionType ? { ...node, credentials } : node));
 		const { responses, ends } = await deliverAll([payment]);
 		expect(responses).toMatchObject([{ status: 503, data: { outcome: 'refused' } }]);
-		expect(ends[0]).toMatch(/so it delivers the payment again\. Correct the cause until then\.$/);
+		expect(ends[0]).toMatch(/so it delivers the payment again\. Correct the cause before then\.$/);
 	}
 	await api.updateWorkflow(exampleId(payments), { nodes });
 	await activate(payments);
@@ -374,27 +447,25 @@ it('sends nothing in Preview, and does not fail', async () => {
 });
 
 describe('with Stripe, set up as docs/examples.md says', () => {
-	/** Returns the expressions of a column of the table. */
-	async function expressions(column: number): Promise<string> {
+	/** Returns the fields and expressions of a column of the table. */
+	async function expressions(column: number): Promise<Record<string, string>> {
 		const page = await readFile(join(projectRoot, 'docs', 'examples.md'), 'utf8');
 		const rows = page.split('### Stripe')[1]!.matchAll(/^ *\| `(\w+)`(.*)\|$/gm);
-		return [...rows]
-			.map(
-				([, name, cells]) => `${name}: ${cells!.split(' | ')[column]!.replaceAll('`', '').trim()},`,
-			)
-			.join('\n');
+		const fields = [...rows].map(([, name, cells]) => [
+			name,
+			`={{ ${cells!.split(' | ')[column]!.replaceAll('`', '').trim()} }}`,
+		]);
+		return Object.fromEntries(fields) as Record<string, string>;
 	}
 
 	async function receive(event: object, column: number) {
 		const { api, exampleId } = instance;
 		const { name, nodes, connections } = await api.readWorkflow(exampleId(payments));
-		const jsonOutput = `={{ {\n${await expressions(column)}\n} }}`;
+		const fields = await expressions(column);
 		const changed = nodes
 			.filter((node) => node.name !== 'Respond')
 			.map((node) => {
-				if (node.name === 'Payment')
-					return { ...node, parameters: { ...node.parameters, jsonOutput } };
-				if (node.name !== 'Payment received') return node;
+				if (node.name !== 'Payment received') return withFields(node, fields);
 				const parameters = { events: ['*'] as NodeParameterValueType };
 				return {
 					id: node.id,
