@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { INode } from 'n8n-workflow';
@@ -77,8 +79,8 @@ async function setCredential(file: string, type: string, data: CredentialDefinit
 const setModel = async (file: string) =>
 	await setCredential(file, 'openAiApi', { apiKey: 'none', url: model.baseUrl });
 
-const setMail = async (file: string) => {
-	const server = { host: '127.0.0.1', port: mail.port, secure: false, disableStartTls: true };
+const setMail = async (file: string, port = mail.port) => {
+	const server = { host: '127.0.0.1', port, secure: false, disableStartTls: true };
 	await setCredential(file, 'smtp', server);
 };
 
@@ -237,17 +239,45 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 	expect(text).toContain(sample.error.message);
 	expect(text).not.toContain('sample)');
 	expect(text).toContain(`Execution: ${url}/workflow/${exampleId('upgrade-after-payment')}/`);
-	// n8n's own place in a node's items or code helps nobody.
 	const { json } = structuredClone(pinData!['Execution failed']![0]!);
-	(json.execution as { error: Error }).error.message = 'It failed [line 3]';
-	await api.updateWorkflow(exampleId('tell-of-failures'), {
-		pinData: { 'Execution failed': [{ json }] },
-	});
-	await run('tell-of-failures', 'Execution failed');
+	const tell = async (error: object) => {
+		(json.execution as { error: object }).error = error;
+		await api.updateWorkflow(exampleId('tell-of-failures'), {
+			pinData: { 'Execution failed': [{ json }] },
+		});
+		return await run('tell-of-failures', 'Execution failed');
+	};
+	// n8n's own errors seldom say what to do.
+	const where =
+		/\nIf this does not say what to do, .* If a table is missing, run "Create the tables"/;
+	await tell({ message: 'Data table with name "Latest scores" not found', description: null });
+	expect(mail.mails.at(-1)).toMatch(where);
+	await tell({ message: 'The credential was refused', description: 'Paste the key again.' });
+	expect(mail.mails.at(-1)).toMatch(/\nThe credential was refused\nPaste the key again\.\n/);
+	expect(mail.mails.at(-1)).not.toMatch(where);
+	// n8n's own place in a node's items or code helps nobody.
+	await tell({ message: 'It failed [line 3]' });
 	expect(mail.mails.at(-1)).toMatch(/\nIt failed\n/);
 	expect(mail.mails.at(-1)).toMatch(/^Subject: Failed: .* \(sample\)\n/);
 	expect(mail.mails.at(-1)).toContain('\nExecution: none, because this is a sample\n');
 	await api.updateWorkflow(exampleId('tell-of-failures'), { pinData });
+});
+
+example('tell-of-failures', 'sends its email after a short outage of the mail server', async () => {
+	const { api, exampleId } = instance;
+	const { nodes } = await api.readWorkflow(exampleId('tell-of-failures'));
+	let outages = 1;
+	const server = createServer((client) => {
+		if (outages-- > 0) return client.destroy();
+		return client.pipe(connect(mail.port, '127.0.0.1')).pipe(client);
+	}).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	await setMail('tell-of-failures', (server.address() as AddressInfo).port);
+	mail.mails.length = 0;
+	expect((await run('tell-of-failures', 'Execution failed')).status).toBe('success');
+	expect([mail.mails.length, outages]).toEqual([1, -1]);
+	server.close();
+	await api.updateWorkflow(exampleId('tell-of-failures'), { nodes });
 });
 
 example(
