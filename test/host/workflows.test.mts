@@ -642,6 +642,39 @@ example('agent-user-questions', 'answers with the results of its tools', async (
 	expect(jsonOf(execution, 'Agent')).toMatchObject([{ output: 'The answer.' }]);
 	expectToolResults(userId, resumeId, 'score');
 	expect(execution.storedData).not.toContain(SANDBOX_KEYS.live);
+
+	// A later message of the same chat may name no email.
+	model.script(['Of nobody else.', 500, 500, 500, 500, 500, 500, 500]);
+	await run(file, 'Chat');
+	const { messages } = model.requests.at(-1)!;
+	// n8n 1 puts what the tools returned before it.
+	expect(messages.some(({ content }) => content?.endsWith('The answer.'))).toBe(true);
+
+	const failed = await run(file, 'Chat');
+	const output = expect.stringMatching(/^The language model gave no answer\. /) as unknown;
+	expect([failed.status, jsonOf(failed, 'Say what failed')]).toMatchObject([
+		'success',
+		[{ output }],
+	]);
+});
+
+example('agent-user-questions', 'says in the chat that the model failed', async () => {
+	const file = 'agent-user-questions';
+	await setModel(file);
+	const { api, exampleId, url } = instance;
+	const { nodes } = await api.readWorkflow(exampleId(file));
+	await change(file, (node) =>
+		node.name === 'Chat' ? { ...node, parameters: { ...node.parameters, public: true } } : node,
+	);
+	await activate(file);
+	model.script([401]);
+	const { webhookId } = nodes.find(({ name }) => name === 'Chat')!;
+	const message = { action: 'sendMessage', chatInput: 'Who is it?', sessionId: 'two' };
+	const { status, data } = await http.post<object>(`${url}/webhook/${webhookId}/chat`, message);
+	const output = expect.stringMatching(/^The language model gave no answer\. /) as unknown;
+	expect([status, data]).toMatchObject([200, { output }]);
+	await api.deactivateWorkflow(exampleId(file));
+	await api.updateWorkflow(exampleId(file), { nodes });
 });
 
 /** Submits the request of a form, and returns a function that reads its newest execution. */
@@ -941,7 +974,11 @@ example('mcp-server-read-only', 'lets an MCP client read, and do nothing else', 
 	headers.Authorization = 'Bearer a guess';
 	expect((await send('initialize', client)).status).toBe(403);
 	headers.Authorization = `Bearer ${token}`;
-	headers['Mcp-Session-Id'] = (await send('initialize', client)).headers['mcp-session-id'];
+	const connected = await send('initialize', client);
+	headers['Mcp-Session-Id'] = connected.headers['mcp-session-id'];
+	// n8n 1 sends no instructions.
+	const says = tested === '1' ? '' : 'A result with `error` is a failure';
+	expect(connected.data).toContain(says);
 
 	instance.sandbox.requests.length = 0;
 	const [, list] = /^data: (.*)$/m.exec((await send('tools/list')).data)!;
@@ -950,6 +987,8 @@ example('mcp-server-read-only', 'lets an MCP client read, and do nothing else', 
 	const { userId, email } = somebody();
 	const call = { name: 'Find_a_user', arguments: { email } };
 	expect((await send('tools/call', call)).data).toContain(userId);
+	const byEmail = { name: 'Find_a_user', description: 'Find one user by email. Changes nothing.' };
+	expect(JSON.parse(list!).result.tools).toContainEqual(expect.objectContaining(byEmail));
 	await instance.api.deactivateWorkflow(instance.exampleId(file));
 	expect(new Set(instance.sandbox.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 	for (const { storedData } of await instance.api.waitForExecutions(instance.exampleId(file), 1)) {
