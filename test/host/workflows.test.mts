@@ -587,8 +587,8 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const files = async () => (await readdir(instance.filesFolder)).sort();
 	const exported = ['7', ...ids.filter((id) => id !== 'resume-007')].map((id) => `${id}.pdf`);
 	expect(await files()).toEqual(exported);
-	const folder = '.n8n-files: step 2 of the note says where';
-	expect(jsonOf(execution, 'Files written')).toEqual([{ written: exported.length, folder }]);
+	const written = `${exported.length} of ${exported.length + 1}`;
+	expect(jsonOf(execution, 'Files written')).toEqual([{ written, folder: '.n8n-files' }]);
 	expect(await readFile(join(instance.filesFolder, exported.at(-1)!), 'latin1')).toMatch(/^%PDF-/);
 	const failed = jsonOf(execution, 'Not exported').map(({ id }) => id);
 	expect(failed).toEqual(['resume-007', 'user-002']);
@@ -636,7 +636,14 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 
 	// With a full path, the folder is that path.
 	const full = await writeTo('.n8n-files/', `${instance.filesFolder}/`);
-	expect(jsonOf(full, 'Files written')).toEqual([{ written: count, folder: instance.filesFolder }]);
+	const all = { written: `${count} of ${count}`, folder: instance.filesFolder };
+	expect(jsonOf(full, 'Files written')).toEqual([all]);
+
+	// n8n may not write into its own folder.
+	const own = await writeTo('.n8n-files/', `${join(instance.filesFolder, '..', '.n8n')}/`);
+	expect(messageOf(own)).toMatch(
+		/\n\d+ × Access to the file is not allowed\. By default, n8n 2 .* Enter a path in that folder in Write file\.$/,
+	);
 	await instance.api.updateWorkflow(instance.exampleId('export-pdfs'), { nodes });
 });
 
