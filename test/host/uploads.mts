@@ -61,7 +61,7 @@ const good: Upload[] = [
 		'an email in capitals',
 		csv(row('G13', email.toUpperCase())),
 		1,
-		'The same user and plan was billed on 20',
+		'The same user and plan was billed on ',
 	],
 	[
 		'ids that look a little like months or formulas',
@@ -312,6 +312,12 @@ const otherwise: Upload[] = [
 		format('aiTokenId'),
 	],
 	[
+		'Excel file, a formula of an empty cell as the id',
+		toXlsx([[heads, [0, email, pro]]]),
+		0,
+		'Row 2: id is 0, which a formula gives for an empty cell.',
+	],
+	[
 		'Excel file, a number of 15 digits, shown as 1,23457E+15',
 		toXlsx([[heads, [123456789012345, email, pro]]]),
 		0,
@@ -412,6 +418,11 @@ export const wrongRows: Array<[Cells, string]> = [
 	// … and in Russia, Ukraine, Greece, Turkey, the Netherlands, Denmark, Sweden and Bulgaria.
 	...['янв-26', 'мар.26', 'МАР-26', 'фев 26', 'лис 26', 'Οκτ-26', 'Kas 26', 'Şub.26'].map(changed),
 	...['mrt-26', '1. maj', '12 okt', 'юни 26'].map(changed),
+	// As a formula gives for an empty cell.
+	...['0', '00', '00000000-0000-0000-0000-000000000000'].map((id): [Cells, string] => [
+		{ id },
+		`id is ${id}, which a formula gives for an empty cell. Enter an id that no other row has.`,
+	]),
 	[{ id: '="k52z-1"' }, 'id is ="k52z-1", a formula. Enter only what is between the quotes.'],
 	[{ id: '#N/A' }, 'id is #N/A, an error of a formula. Enter the value.'],
 	[{ planId: '#NV' }, 'planId is #NV, an error of a formula.'],
