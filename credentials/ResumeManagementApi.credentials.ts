@@ -10,10 +10,10 @@ const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
  */
 export function isBaseUrl(address: unknown): address is string {
 	const text = String(address);
-	// `URL` accepts these, and n8n's client may read them in another way: blanks, backslashes, a
-	// user, a query.
-	if (/[\s\\?#@]/.test(text) || !/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text))
-		return false;
+	// `URL` accepts these, and n8n's client may read them in another way: blanks, control characters,
+	// backslashes, a user, a query.
+	const hasOtherParts = /[\s\p{Cc}\p{Cs}\\?#@]/u.test(text);
+	if (hasOtherParts || !/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return false;
 	const { protocol, hostname, pathname } = new URL(text);
 	const isSafe = protocol === 'https:' || LOOPBACK_HOST.test(hostname);
 	// No segment is empty: with http://localhost//v1, n8n's client would ask a proxy for the host v1.

@@ -5,7 +5,7 @@ import type { GenericValue, IDataObject } from 'n8n-workflow';
 import { charsetOf, decodeText, exactString, isObject, parseJson, valueAt } from '../shared/json';
 import { normalizeName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
-import { isNoId, trimInvisible } from '../shared/text';
+import { isNotAValue, trimInvisible } from '../shared/text';
 import { BATCHES, ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, SURE_EVENT_NAMES } from './eventNames';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
@@ -56,7 +56,7 @@ function readPayload(text: string, { secrets }: Settings): GenericValue | undefi
 	try {
 		const once = parseJson(text);
 		const twice = typeof once === 'string' ? parseJson(once) : undefined;
-		const payload = typeof twice === 'object' && twice !== null ? twice : once;
+		const payload = isObject(twice) ? twice : once;
 		return hideSecrets(payload, secrets) as GenericValue | undefined;
 	} catch {
 		return undefined;
@@ -122,7 +122,7 @@ function idOfDelivery(settings: Settings, delivery: Delivery): EventId {
 
 /** Refuses an ID that holds a secret: two different IDs may be equal once it is hidden. */
 function isUsableId(id: string): boolean {
-	return id !== '' && !isNoId(id) && !id.includes(HIDDEN);
+	return id !== '' && !isNotAValue(id) && !id.includes(HIDDEN);
 }
 
 /** @param choices of the field Trigger On */

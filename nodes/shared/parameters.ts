@@ -4,7 +4,6 @@ import { Failure, type FailureId, isErrorOfN8n } from './failure';
 import { DigitsLost, exactString, isObject, toPlain, validStart, writesItself } from './json';
 import {
 	findInvisible,
-	isNoId,
 	isNotAValue,
 	MAX_SHOWN,
 	partBesideEmail,
@@ -265,8 +264,9 @@ export class ParameterReader {
 const EXPRESSION =
 	/\{\{|\$[({]|\$(json|input|node|items?|itemIndex|now|today|execution|workflow|fromAI)\b/;
 
-/** The same where `{{` and `$` may be part of the user's text. */
-const EXPRESSION_IN_TEXT = /\{\{[^}]*\$|^\s*\$(json|input|node|fromAI)\b/;
+/** The same where braces and `$` may be those of another template system, such as `{{ $labels.a }}`. */
+const EXPRESSION_IN_TEXT =
+	/\{\{[^{}]{0,500}\$(\(["']|(json|node|itemIndex|execution|workflow|fromAI)\b|input\.)|^\s*\$json[.[]/;
 
 function textsIn(value: unknown): string[] {
 	if (typeof value === 'string') return [value];
@@ -383,7 +383,7 @@ class ParameterValue {
 	/** Returns a key. What an expression without a value writes would be the key of each item. */
 	sendOnceKey(): string {
 		const key = this.text();
-		return isNoId(key) ? this.rejectValue(key) : key;
+		return standsForNone(key) ? this.rejectValue(key) : key;
 	}
 
 	headerName(): string {
@@ -393,8 +393,13 @@ class ParameterValue {
 
 	/** Returns the dotted paths in a text that separates them by commas, or is a list of JSON. */
 	dottedPaths(): string[] {
-		const paths = this.optionalText().split(/[,;]/);
-		return paths.map((path) => path.replace(/^[\s["']+|[\s\]"']+$/g, '')).filter(Boolean);
+		const { value } = this;
+		const text = typeof value === 'string' ? trimInvisible(value) : value;
+		const isList = typeof text === 'string' && text.startsWith('[') && text.endsWith(']');
+		const inner = isList ? text.slice(1, -1) : text;
+		const paths = new ParameterValue(inner, this.label, this.settings).optionalText().split(',');
+		const names = isList ? paths.map((path) => path.trim().replace(/^["']|["']$/g, '')) : paths;
+		return names.map((name) => name.trim()).filter(Boolean);
 	}
 
 	/** Returns any value that JSON can express. */

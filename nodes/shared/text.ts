@@ -47,13 +47,23 @@ const NOT_A_VALUE = [
 	/^#[^1-9\p{Ll}]*$/u,
 	// The same within a text.
 	/#(n\/a|ref!|value!|name\?|div\/0!|num!)/i,
-	// LibreOffice's Err:502, and Google's Loading... before a sheet is calculated, in any language.
-	/^(err:\d{3}|\p{L}+\.\.\.)$/iu,
+	// LibreOffice's Err:502, and Google's Loading... before a sheet is calculated.
+	/^(err:\d{3}|(loading|lädt|chargement|cargando)\.\.\.)$/i,
+	// The empty ID of .NET.
+	/^0{8}-[0-]+$/,
 ];
 
 export function isNotAValue(text: string): boolean {
-	const compared = text.normalize('NFKC');
-	return NOT_A_VALUE.some((pattern) => pattern.test(compared));
+	return NOT_A_VALUE.some((pattern) => pattern.test(comparable(text)));
+}
+
+/** Characters of a text that are compared with such values. */
+const MAX_COMPARED = 200;
+
+/** Returns the start of a text, with letters and signs of other widths and forms as plain ones. */
+function comparable(text: string): string {
+	// Normalizing takes very long for many accents in a row.
+	return text.slice(0, MAX_COMPARED).normalize('NFKC');
 }
 
 /** Words by which models and people say that there is no value. */
@@ -72,10 +82,10 @@ const WORDS_BESIDE = [
 ];
 
 /**
- * A name between marks, as in `<user_id>`, `##ticket.id##` and `{payment_id}`: nothing was filled
- * in. An ID has a digit, or the @ of a message.
+ * A name between marks, as in `<user_id>`, `##ticket.id##` and `@{triggerBody()?["id"]}`: nothing
+ * was filled in. What has a digit, the @ of a message's ID, or the quotes of JSON is a value.
  */
-const PLACEHOLDER = /^[<[{%#*@|](?!.*\w@)\D*[>\]}%#*|]$/;
+const PLACEHOLDER = /^[<[{%#*|](?!.*[^\s@]@)[^\p{N}"':]*[>\]}%#*|]$|^@\{.*\}$/u;
 
 /**
  * Checks whether a text stands for no value, by words such as `not provided`, by signs alone, or by
@@ -83,25 +93,19 @@ const PLACEHOLDER = /^[<[{%#*@|](?!.*\w@)\D*[>\]}%#*|]$/;
  * of these.
  */
 export function standsForNone(text: string): boolean {
-	if (trimInvisible(text) === '') return false;
+	if (trimInvisible(text) === '' || text.length > MAX_COMPARED) return false;
 	const words = wordsIn(text);
-	const saysNone = words.length === 0 || words.some((word) => WORDS_FOR_NONE.includes(word));
+	const saysNone = words.some((word) => WORDS_FOR_NONE.includes(word));
 	const saysMore = words.some((word) => ![...WORDS_FOR_NONE, ...WORDS_BESIDE].includes(word));
-	return (saysNone && !saysMore) || PLACEHOLDER.test(text) || isNotAValue(text);
-}
-
-/**
- * Checks whether a text is no ID: it stands for no value, or has zeros alone, as .NET's empty ID
- * has. A single 0 is an ID: `$itemIndex` begins with it.
- */
-export function isNoId(text: string): boolean {
-	return standsForNone(text) || /^00+$/.test(wordsIn(text).join(''));
+	const hasOnlySigns = /^[\p{P}\p{Sm}\p{Sk}\s]+$/u.test(text);
+	return (saysNone && !saysMore) || hasOnlySigns || PLACEHOLDER.test(text) || isNotAValue(text);
 }
 
 /** Returns the words and numbers in a text, in lower case. N/A is one word. */
 function wordsIn(text: string): string[] {
-	const compared = text.normalize('NFKC').toLowerCase();
-	const joined = compared.replace(/\bn ?[/.] ?([ad])\b/g, 'n$1');
+	const joined = comparable(text)
+		.toLowerCase()
+		.replace(/\bn ?[/.] ?([ad])\b/g, 'n$1');
 	return joined.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 

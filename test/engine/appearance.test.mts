@@ -220,6 +220,8 @@ describe('as a tool', () => {
 	});
 
 	test('a model whose fields are not there reads that, and no empty user', async () => {
+		const only = await call({ ...userGet('1'), options: { fieldsToReturn: '["id"]' } });
+		expect(only).toEqual([{ id: 1 }]);
 		const fields = await call({ ...userGet('1'), options: { fieldsToReturn: 'nom' } });
 		const message = expect.stringContaining("'Fields to Return'") as string;
 		expect(fields).toEqual([{}, { message }]);
@@ -292,12 +294,20 @@ test.each([
 	'$1001',
 	0,
 	'{6f1a2b3c-0d4e}',
+	'0-0',
+	'<abc+tag=@x.example>',
+	'["emma","pro"]',
+	'{"id":"abc"}',
+	'{١٢٣}',
+	'🎉',
+	'<urn:uuid:a>',
+	'Pro...',
 ])('the key %j of a shop or a mail is a key', async (key) => {
 	expect((await run(withKey(key as string))).items).toMatchObject([{ billed: true }]);
 });
 
 // prettier-ignore
-const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', '0.0'];
+const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000'];
 /** Templates of GLPI (glpi-webhook, 66), SimpleWebhooks (10), hermes-agent (84173), Mailtrain (510) and others. */
 // prettier-ignore
 const NOT_FILLED_IN = ['##ticket.id##', '{PLAYER_UUID}', '{payment_id}', '[payment_id]', '[[id]]', '%PAYMENT_ID%', '*|PAYMENT_ID|*', '<%= id %>', '#{id}', '@{triggerBody()?["id"]}', '<<payment_id>>'];
@@ -338,6 +348,8 @@ test.each([
 	'not_active',
 	'voided',
 	'charged_back',
+	'is_not_paid',
+	'pastDue',
 	false,
 ])('a subscription that is %s, as payment providers say, is not confirmed', async (status) => {
 	answer = { status };
@@ -345,13 +357,16 @@ test.each([
 	expect(error?.message).toContain(`its subscription is '${String(status)}'`);
 });
 
-test.each(['active', 'trialing', 'paid', 'succeeded', 'complete', 'extended', 1, undefined])(
-	'a subscription that is %s is confirmed',
-	async (status) => {
-		answer = { status };
-		expect((await run(upgrade)).items).toMatchObject([{ billed: true }]);
-	},
-);
+// prettier-ignore
+const ARE_PAID = [
+	'active', 'trialing', 'paid', 'succeeded', 'complete', 'extended', 'no_payment_required', 'completed_without_errors',
+	'notified', 'pending_cancel', 'cancel_at_period_end', 'active_until_canceled', 'unpaused', 'begun_paid', 'non_refundable',
+	'scheduled', 1, undefined,
+];
+test.each(ARE_PAID)('a subscription that is %s is confirmed', async (status) => {
+	answer = { status };
+	expect((await run(upgrade)).items).toMatchObject([{ billed: true }]);
+});
 
 // prettier-ignore
 const NO_ERRORS = [null, '', 0, false, '0', [], {}, { code: 0, message: '' }, { count: 0, all: [null] }];
@@ -468,7 +483,15 @@ describe('values', () => {
 	});
 
 	test('braces and dollars of a text are sent', async () => {
-		for (const text of ['Dear {{name}}', '$5 {a}', '={{ "\\u007b\\u007b $json.x" }}']) {
+		for (const text of [
+			'Dear {{name}}',
+			'$5 {a}',
+			'{{ $labels.instance }}',
+			'{{ $t("hello") }}',
+			'{{ price | prepend: "$" }}',
+			'$input',
+			'={{ "\\u007b\\u007b $json.x" }}',
+		]) {
 			expect((await run({ ...getToken, ...bodyField('title', text) })).error).toBeUndefined();
 		}
 	});

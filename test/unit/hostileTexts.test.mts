@@ -1,3 +1,4 @@
+import { isBaseUrl } from '../../credentials/ResumeManagementApi.credentials.ts';
 import { judge } from '../../nodes/ResumeManagement/http/judge.ts';
 import * as names from '../../nodes/ResumeManagement/responses/fileNames.ts';
 import { locateFile } from '../../nodes/ResumeManagement/responses/locateFile.ts';
@@ -56,6 +57,8 @@ const HEADS = [
 const functions: Record<string, Array<(text: string) => unknown>> = {
 	trimInvisible: [text.trimInvisible],
 	findInvisible: [text.findInvisible],
+	standsForNone: ['', '<', '@{', 'n'].map((head) => (tail) => text.standsForNone(head + tail)),
+	isBaseUrl: ['https://a/', 'https://'].map((head) => (tail) => isBaseUrl(`${head}${tail}/v1`)),
 	partBesideEmail: ['', 'a@', 'a@b'].map((head) => (tail) => text.partBesideEmail(head + tail)),
 	validStart: [validStart],
 	mimeTypeOf: ['', 'a/'].flatMap((head) => [
@@ -76,6 +79,7 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 		...['', 'http://', 'A'.repeat(200)].flatMap((head) => [
 			(text: string) => thrown(() => locateFile({ data: head + text }, '')),
 			(text: string) => thrown(() => locateFile({ a: head + text }, 'a')),
+			(text: string) => thrown(() => locateFile({ a: `${head}${text}<` }, 'a')),
 		]),
 		(text) => thrown(() => locateFile({ [text]: 'https://example.com', a: { [text]: 1 } }, '')),
 	],

@@ -244,7 +244,7 @@ function httpFailure(response: ParsedResponse): Failure {
  * Signs that a body may hold a user token: its name before a value, the status of a token that was
  * issued, or the start of a JWT.
  */
-const MAY_HOLD_TOKEN = /token["']?\s*[:=>]|status["']?\s*[:=>]\s*["']?success|eyJ/i;
+const MAY_HOLD_TOKEN = /token["']?\s*[:=>]|success(?!["']?\s*[:=]\s*["']?false)|eyJ/i;
 
 /**
  * Returns a sentence with the start of a body; '' if the body is empty, or may hold a user token.

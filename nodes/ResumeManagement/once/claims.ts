@@ -48,6 +48,8 @@ type Owner = 'this' | 'other' | 'unclear';
 
 /** A key that this execution may send, by the names of its rows. */
 export interface Claim {
+	/** Stands in the claim's row. */
+	ownerId: string;
 	claimRow: string;
 	successRow: string;
 }
@@ -81,13 +83,14 @@ export class Claims {
 		const sameKey = comparableKey(key);
 		const claimRow = rowName('claim', sameKey);
 		const successRow = rowName('success', sameKey, identity);
+		const ownerId = randomUUID();
 		await this.refuseSharedRows();
 		let owner: Owner = 'other';
 		do {
 			// First the success: its claim stays, too.
 			if (await this.isStored(successRow, owner)) return 'alreadySent';
-			if (!(await this.isStored(claimRow, owner))) owner = await this.take(claimRow);
-			if (owner === 'this') return { claimRow, successRow };
+			if (!(await this.isStored(claimRow, owner))) owner = await this.take(claimRow, ownerId);
+			if (owner === 'this') return { ownerId, claimRow, successRow };
 		} while (await this.mayWait());
 		throw owner === 'unclear' ? maybeUsed() : new Failure('key.claimed');
 	}
@@ -103,14 +106,15 @@ export class Claims {
 	 * @returns the execution that has inserted the row
 	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then
 	 */
-	private async take(claimRow: string): Promise<Owner> {
-		const id = randomUUID();
+	private async take(claimRow: string, ownerId: string): Promise<Owner> {
 		for (let attempt = 0; attempt < MAX_INSERTIONS; attempt++) {
-			const owner = await this.insertClaim(claimRow, id).catch(() => undefined);
+			const owner = await this.insertClaim(claimRow, ownerId).catch(() => undefined);
 			if (owner) return owner;
 			const values = await this.countOnceReachable(claimRow);
 			if (values > ROW_AND_OWNER) return 'unclear';
-			if (values > 0) return await this.insertClaim(claimRow, id).catch(() => 'unclear' as const);
+			if (values > 0) {
+				return await this.insertClaim(claimRow, ownerId).catch(() => 'unclear' as const);
+			}
 			await pause(INTERVAL, this.cancelled);
 		}
 		throw notClaimed();
@@ -157,12 +161,25 @@ export class Claims {
 	 * Stores what became of the request of a claim. After `held` and `unknown`, the key stays
 	 * claimed.
 	 */
-	async settle({ claimRow, successRow }: Claim, outcome: Outcome): Promise<void> {
+	async settle(claim: Claim, outcome: Outcome): Promise<void> {
 		if (outcome === 'applied') {
-			await this.store(async () => await this.insertSuccess(successRow), NOT_STORED);
+			await this.store(async () => await this.insertSuccess(claim.successRow), NOT_STORED);
 		} else if (outcome === 'refused') {
-			await this.store(async () => await this.remove(claimRow), NOT_REMOVED);
+			let mayBeRemoved = false;
+			await this.store(async () => {
+				// If the database has removed the row without confirming it, another execution may have
+				// claimed the key since then.
+				if (mayBeRemoved && !(await this.isOwn(claim))) return;
+				mayBeRemoved = true;
+				await this.remove(claim.claimRow);
+			}, NOT_REMOVED);
 		}
+	}
+
+	/** Checks whether the row of a claim is there, and is still that of this execution. */
+	private async isOwn({ claimRow, ownerId }: Claim): Promise<boolean> {
+		if ((await this.count(claimRow)) !== ROW_AND_OWNER) return false;
+		return (await this.insertClaim(claimRow, ownerId)) === 'this';
 	}
 
 	/**

@@ -35,8 +35,8 @@ import {
 	beginsAsPage,
 	FILE_START,
 	fileTypeOf,
+	isBinaryType,
 	isPdf,
-	isTextType,
 	packingOf,
 	PDF,
 } from './fileTypes';
@@ -189,8 +189,8 @@ const NO_ENCODING = ['', 'identity', 'none', 'utf-8', 'aws-chunked'];
  * 2. Bytes whose packing was not undone are an error.
  * 3. Bytes that begin as a file of their declared type, or as a PDF, are the file. It is not read
  *    further here.
- * 4. Base64 that is declared as no text is the file that it encodes. Declared as a PDF, no other text
- *    is a file.
+ * 4. Base64 that is declared as a PDF, or as another binary file, is the file that it encodes. No
+ *    other text is a PDF.
  * 5. Any other text is the file if such texts are accepted. A blank text and an error of the
  *    service never are.
  * @param texts that are accepted: any, any but web pages, or none
@@ -215,9 +215,11 @@ async function open(
 	const body = await readBody({ ...response, body: started.whole });
 	const parsed = await parseBody(response, body);
 	const text = typeof parsed.body === 'string' ? parsed.body.trim() : undefined;
-	const decoded = isTextType(declared) ? undefined : fromBase64(text ?? '');
-	if (decoded && isPdf(decoded)) return { content: decoded, type: PDF };
-	if (declared === PDF) return { parsed };
+	if (declared === PDF) {
+		const pdf = fromBase64(text ?? '');
+		return pdf && isPdf(pdf) ? { content: pdf, type: PDF } : { parsed };
+	}
+	const decoded = isBinaryType(declared) ? fromBase64(text ?? '') : undefined;
 	if (decoded) return { content: decoded, type: declared };
 	const isAccepted = texts === 'any' || (texts === 'noPage' && !beginsAsPage(body.bytes));
 	const isNeverFile = text === '' || reportsError(parsed.body);

@@ -14,22 +14,29 @@ export function fileTypeOf(bytes: Buffer, declared: string): string | undefined 
 	if (declared === PDF) return isPdf(bytes) ? PDF : undefined;
 	// Some servers send each response as a page or as JSON.
 	if (/^%PDF-\d/.test(startOf(bytes))) return PDF;
-	const isText = beginsAsText(bytes) || isTextType(declared) || isBase64(startOf(bytes));
+	if (isBinaryType(declared) && isBase64(startOf(bytes))) return undefined;
+	const isText = beginsAsText(bytes) || /^text\/|[/+](html|json|xml)$/.test(declared);
 	return isText ? undefined : declared;
 }
 
-/** Checks for a type whose files are texts. */
-export function isTextType(type: string): boolean {
-	return /^text\/|[/+](html|json|xml)$/.test(type);
+/**
+ * Checks for a type whose files are never texts, so that base64 in their place is to be decoded.
+ */
+export function isBinaryType(type: string): boolean {
+	return /^image\/(?!svg)|officedocument|opendocument|^application\/(zip|msword|vnd\.ms-)/.test(
+		type,
+	);
 }
 
 /** Characters. A shorter text may be an ID, a hash or a token. */
 const MIN_BASE64_LENGTH = 200;
 
-/** Checks for base64, also in lines. All kinds of letters tell it from a number in hex, a path or a sentence. */
+/** Checks for base64, also in lines, but not for a number in hex, a path or a sentence. */
 export function isBase64(text: string): boolean {
-	if (text.length < MIN_BASE64_LENGTH || /[^\w+/=\r\n-]/.test(text)) return false;
-	return [/[A-Z]/, /[a-z]/, /\d/].every((letters) => letters.test(text));
+	const isLong = text.length >= MIN_BASE64_LENGTH;
+	const hasOtherCharacters = /[^\w+/=\r\n-]/.test(text);
+	const isHex = /^[\da-f]+$/i.test(text);
+	return isLong && !hasOtherCharacters && !isHex && /[A-Z]/.test(text);
 }
 
 /**

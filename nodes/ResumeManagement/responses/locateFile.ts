@@ -3,7 +3,7 @@ import { isObject, valueAt } from '../../shared/json';
 import { shownNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 import type { JsonBody } from '../http/judge';
-import { beginsAsText, isBase64 } from './fileTypes';
+import { beginsAsText, isBase64, isPdf } from './fileTypes';
 import { FILES } from './names';
 
 /** A file in a JSON response: behind a link, or in the response itself. */
@@ -22,8 +22,8 @@ function fileAt(body: JsonBody, filePath: string): Located {
 	const value = valueAt(body, filePath);
 	const file = typeof value === 'string' ? (fileIn(value) ?? fileOfWords(value)) : undefined;
 	if (file) return file;
-	const isRelativeLink =
-		typeof value === 'string' && /^(?!data:)[^\s\ufffd<]*\/[^\s\ufffd<]*$/i.test(value.trim());
+	const text = typeof value === 'string' ? value.trim() : '';
+	const isRelativeLink = text.includes('/') && !/^data:|[\s\ufffd<]/i.test(text);
 	throw isRelativeLink ? new Failure('file.badLink') : noFile('file.notAtPath', body, filePath);
 }
 
@@ -72,7 +72,8 @@ export function fromBase64(text: string): Buffer | undefined {
 	if (base64.includes('=') || base64.length % 4 === 1 || !isBase64(base64)) return undefined;
 	const bytes = Buffer.from(base64, 'base64');
 	// Some services encode a file twice.
-	return fromBase64(bytes.toString('latin1')) ?? bytes;
+	const inner = fromBase64(bytes.toString('latin1'));
+	return inner && isPdf(inner) ? inner : bytes;
 }
 
 function noFile(id: FailureId, body: JsonBody, path = ''): Failure {

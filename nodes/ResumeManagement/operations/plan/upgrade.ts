@@ -26,19 +26,22 @@ const maxUpgrades: INodeProperties = {
 };
 
 /**
- * Parts of words with which payment providers say that a subscription is not paid, in letters
- * alone, such as those of Stripe's `past_due` and PayPal's `APPROVAL_PENDING`. The specification
+ * Words with which payment providers say that a subscription is not paid, such as Stripe's
+ * `past_due`, PayPal's `APPROVAL_PENDING` and Braintree's `processor_declined`. The specification
  * shows `active` only (§2), so a subscription with any other status counts as paid.
  */
 const NOT_PAID = new RegExp(
-	[
-		'fail|declin|reject|refus|denied|insufficient|unsuccess|abort|error',
-		'pending|await|wait|queue|schedul|processing|requir|incomplete',
-		'unpaid|pastdue|overdue|delinquent|uncollectible',
-		'cancel|expired|^ended|terminat|delet|void|refund|charge(d)?back|revok',
-		'paus|suspend|halt|onhold|block|frozen|inactive|disabl|deactivat|^not|^false',
-	].join('|'),
+	`\\b(${[
+		'fail(ed|ure)?|declined|rejected|refused|denied|insufficient|unsuccessful|aborted|error',
+		'pending|await(ing)?|waiting|queued|processing|requires?|required|incomplete|draft|in progress',
+		'unpaid|past ?due|overdue|delinquent|uncollectible|dunning|lapsed|disputed',
+		'cancell?ed|expired|ended|terminated|deleted|void(ed)?|refunded|charged? ?back|revoked',
+		'paused|suspended|halted|hold|blocked|frozen|inactive|disabled|deactivated|not|false',
+	].join('|')})\\b`,
 );
+
+/** `no_payment_required`, and a subscription that is paid until it ends. */
+const PAID = /^active\b|^pending cancel|\b(no|non|without|never)\b/;
 
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
@@ -152,10 +155,14 @@ function planProblem(subscription: IDataObject, sent: IDataObject): string | und
 	return isSame ? undefined : 'its subscription is not of the requested plan';
 }
 
-function statusProblem(subscription: IDataObject): string | undefined {
-	const status = String(subscription.status);
-	const letters = status.replace(/[^a-z]/gi, '').toLowerCase();
-	return NOT_PAID.test(letters) ? `its subscription is '${status}'` : undefined;
+function statusProblem({ status }: IDataObject): string | undefined {
+	const words = String(status)
+		.replace(/([a-z])(?=[A-Z])/g, '$1 ')
+		.replace(/[^\p{L}]+/gu, ' ')
+		.trim()
+		.toLowerCase();
+	const isPaid = PAID.test(words) || !NOT_PAID.test(words);
+	return isPaid ? undefined : `its subscription is '${String(status)}'`;
 }
 
 /**
