@@ -167,14 +167,15 @@ example(
 		sandbox.faults.add({ path: '/resume/*', ...success({ points: 50 }) });
 		expect(await message()).toEqual([
 			expect.stringMatching(
-				`^${name}: the score is no number\\. Enter your field for it in Judge the`,
+				`^${name}: the score is no number\\. Your fields are points\\. Enter the one that holds it in Judge the score, line 4\\. Then the next save`,
 			),
 		]);
 		sandbox.faults.clear();
 		sandbox.faults.add({ path: '/resume/*', response: { status: 500 } });
 		expect(await message()).toEqual([
-			expect.stringMatching(`^${name}: The service had an internal error \\(HTTP 500\\)\\. `),
-			'When the service is back, the next save scores the resume.',
+			expect.stringMatching(
+				`^${name}: The service had an internal error \\(HTTP 500\\)\\. When the service is back, the next save scores the resume\\. If this keeps`,
+			),
 		]);
 		sandbox.faults.clear();
 		sandbox.faults.add({ path: '/resume/*', response: { status: 404 } });
@@ -187,6 +188,18 @@ example(
 			Object.assign(json.data as object, { data });
 			await api.updateWorkflow(exampleId(file), { pinData: { 'Section saved': [{ json }] } });
 		};
+		// What the service reports is about the ID or the key.
+		for (const [errorMessage, check] of [
+			['There is no such resume', 'Check the field resumeId in The resume\\. If'],
+			['This key is not known', "Check the credential's Private Key\\. If"],
+		] as const) {
+			const body = JSON.stringify({ status: 'error', errorMessage });
+			sandbox.faults.add({ path: '/resume/*', response: { status: 200, body } });
+			expect(await message()).toEqual([
+				expect.stringMatching(`^${name}: The service reported: ${errorMessage}\\. ${check}`),
+			]);
+			sandbox.faults.clear();
+		}
 		await receive({ userId });
 		const unnamed = `Resume without an ID of user ${userId} was not scored`;
 		const enter =
@@ -197,21 +210,24 @@ example(
 		const { nodes } = await api.readWorkflow(exampleId(file));
 		await change(file, (node) => {
 			const text = JSON.stringify(node.parameters)
-				.replace('data?.resumeId', 'resume?.uuid')
-				.replace('data?.userId', 'owner?.uuid');
+				.replace('data.resumeId', 'resume.uuid')
+				.replace('data.userId', 'owner.uuid');
 			return node.name === 'The resume' ? { ...node, parameters: JSON.parse(text) } : node;
 		});
 		Object.assign(json.data as object, { resume: { uuid: resumeId }, owner: { uuid: 42 } });
 		await receive({});
 		sandbox.faults.add({ path: '/resume/*', response: { status: 500 } });
 		expect(await message()).toEqual([
-			expect.stringMatching(/^Resume resume-\d+ of user 42 was not scored: .* \(HTTP 500\)\. /),
-			'When the service is back, the next save scores the resume.',
+			expect.stringMatching(/^Resume resume-\d+ of user 42 was not scored: .* \(HTTP 500\)\. When/),
 		]);
 		sandbox.faults.clear();
 		expect(await readTable('Latest scores')).toEqual(before);
 		const saved = await run(file, 'Section saved');
 		expect(jsonOf(saved, 'Save row')).toMatchObject([{ resumeId, userId: '42' }]);
+		Object.assign(json.data as object, { owner: { uuid: '\0' } });
+		await receive({});
+		const cleaned = await run(file, 'Section saved');
+		expect(jsonOf(cleaned, 'Save row')).toMatchObject([{ resumeId, userId: '\ufffd' }]);
 		await api.updateWorkflow(exampleId(file), { nodes, pinData });
 	},
 );
