@@ -327,7 +327,7 @@ example(
 			expect.stringContaining(
 				`id not found. ${of} Enter yours in Their resumes here, and in: ${nightly}, `,
 			),
-			`email not found. ${of} Enter yours in: all that find a user by email.`,
+			`email not found. ${of} Enter yours in: Onboard (Get token). Ask your account manager for email. These need it: Upgrade plans from a file and Settle open upgrades (Find user), Onboard (The user), Answer questions, Upgrade a plan after a person approves, Let assistants look up (Find a user).`,
 			expect.stringMatching(
 				/^score error\. The service has nothing at this address .*Check the ID/,
 			),
@@ -353,7 +353,8 @@ example(
 		const wrongKey = list({ status: 'error', errorMessage: 'Your key is not known' });
 		for (const [fault, cause] of [
 			[{ response: { status: 503 } }, /HTTP 503/],
-			[wrongKey, /Your key is not known.*the credential/],
+			[wrongKey, /Your key is not known\. Check the credential's Private Key\./],
+			[{ response: { status: 401 } }, /HTTP 401\)\. Check the credential's 'Private Key'/],
 			[short, /list is not complete.* Do so in Users here, the syncs, Find new/],
 			[success([]), /^\S+ (?:not checked\. )?The service has no users for this key\. Create/],
 		] as const) {
@@ -370,11 +371,18 @@ example(
 		faults.clear();
 		faults.add({ path: '/resume/resume-001/score', response: { status: 404 } });
 		const partly =
-			/^(?:Score:|All fields error\.) 1 of \d+ scores could not be read: The service has/;
+			/^(?:Score:|All fields error\.) 1 of \d+ scores could not be read \(first IDs: resume-001\)\. The service has/;
 		expect(await check()).toEqual([
 			...(Array(2).fill(expect.stringMatching(partly)) as unknown[]),
 			...found,
 		]);
+		faults.clear();
+		const broken = list({ status: 'error', errorMessage: 'It is broken' });
+		const sql = "SELECT id FROM resumes WHERE user_id IN ('user-001', 'user-002')";
+		for (const { id } of instance.query(sql)) faults.add({ path: `/resume/${id}`, ...broken });
+		expect((await check())[0]).toMatch(
+			/^Whole resume: 2 of \d+ resumes could not be read \(first IDs: resume-\d+, resume-\d+\)\. The service reported: It is broken\. Check the fields of Whole resume\. If/,
+		);
 		faults.clear();
 		faults.add({ path: '/user/*', ...success([]) });
 		expect((await check())[0]).toMatch(/^Resume in a list: None of these users has a resume\. .*$/);
