@@ -766,6 +766,21 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	const { nodes } = await api.readWorkflow(exampleId(approval));
 	expect(nodes.find(({ name }) => name === 'Ask a person')!.parameters.options).toEqual({});
 
+	// Open upgrades of the same user are named, and those of others are not. The agent runs once.
+	const table = (await api.listDataTables()).find(({ name }) => name === 'Upgrade outcomes')!;
+	const open = { source: 'payment', detail: '', planId: 'plan_basic', aiTokenId: '', sentAgain: 0 };
+	for (const [upgradeId, to, outcome] of [
+		['pay_<40>', email.toUpperCase(), 'unknown'],
+		['pay_41', email, 'held'],
+		['pay_42', email, 'upgraded'],
+		['pay_43', 'x@y.z', 'unknown'],
+	])
+		await api.insertRow(table.id, { ...open, upgradeId, email: to, outcome });
+	const since = String.raw`since \w+, \d+ \w+ \d+ [\d:]+ GMT\)`;
+	const careful = new RegExp(
+		`Careful: payment pay_ 40> \\(plan_basic, unknown ${since}, payment pay_41 \\(plan_basic, held ${since} may already have billed this user\\. Decline, and settle it first in Settle open upgrades\\. The agent wants`,
+	);
+
 	// The model asks for another upgrade. Its email has the same links as the first one.
 	const other = instance.emails[0]!;
 	const again = { ...upgrade, toolParameters: { email: other, planId: pro } };
@@ -773,7 +788,14 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	const notSent = `${other}, ${pro}: not sent. A request sends one upgrade. Send another`;
 	const declined = 'User rejected the tool call to Upgrade a plan';
 	for (const [presses, calls, results, outcome, detail, report] of [
-		[['Decline'], [upgrade], [declined], 'not sent', 'Not approved. If Ask a person is red', ''],
+		[
+			['Decline'],
+			[upgrade],
+			[declined],
+			'not sent',
+			'Nothing was billed. The approver in Cc did',
+			'',
+		],
 		[['Approve', 'Approve'], [upgrade, again], [pro, used], 'upgraded', 'Billed.', notSent],
 	] as const) {
 		model.script([
@@ -790,6 +812,8 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			expect(sent()).toBe(index);
 			text = mail.mails.pop()!;
 			expect(text).toContain('To: billing@example.com\n');
+			if (toolParameters.email === email) expect(text).toMatch(careful);
+			else expect(text).not.toContain('Careful');
 			const wish = `The agent wants to upgrade ${toolParameters.email} to the plan ${pro}.`;
 			expect(text).toContain(wish);
 			expect(text).toContain('Plan now, as the agent says: plan_basic.');
@@ -814,6 +838,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 		await press(text, 'Approve');
 		expect([sent(), instance.billed(email)]).toEqual([upgrades, upgrades]);
 	}
+	await api.deleteRows(table.id, 'planId', 'plan_basic');
 });
 
 example(approval, 'tells both people and the table of each other outcome', async () => {
@@ -839,11 +864,18 @@ example(approval, 'tells both people and the table of each other outcome', async
 			null,
 			0,
 			nobody,
-			/^Nobody was asked\. No user has this email address\. Correct the email or plan, and send a new request\.$/,
+			/^Nobody was asked, so nothing was billed\. No user has this email address\. Correct the email or plan, and send a new request\.$/,
 			'success',
 		],
-		[['Which plan?'], null, 0, nobody, /^Nobody was asked\. Send a new request with/, 'success'],
-		[[find(), 'An error.'], down, 0, nobody, /^Nobody .* not available/, 'error'],
+		[['Which plan?'], null, 0, nobody, /billed\. Send a new request with/, 'success'],
+		[
+			[find(), 'An error.'],
+			down,
+			0,
+			nobody,
+			/^Nobody was asked, so nothing .* not available \(HTTP 503\)\. Send the request again when the service is back\.$/,
+			'error',
+		],
 		[[find(), wrongShape, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
 		[[find(), blank, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
 		[[401], null, 0, nobody, /^The agent failed: .* Check the credential of Chat model,/, 'error'],
@@ -933,42 +965,57 @@ example(approval, 'bills equal requests of a day once, and says so to both peopl
 	expect([billed(email), billed(other)]).toEqual([1, 0]);
 });
 
-example(approval, 'says how to see that nobody was asked, and upgrades nobody then', async () => {
-	const { api, sandbox } = instance;
-	const email = instance.emails[43]!;
-	await setModel(approval);
-	await setMail(approval);
-	const { nodes } = await api.readWorkflow(instance.exampleId(approval));
-	const { credentials: working } = nodes.find(({ name }) => name === 'Ask a person')!;
-	const setAsk = async (credentials: INode['credentials']) =>
-		await change(approval, (node) =>
-			node.name === 'Ask a person' ? { ...node, credentials } : node,
-		);
-	const dead = { host: '127.0.0.1', port: 1, secure: false, disableStartTls: true };
-	const { id, name } = await api.createCredential({ name: 'Dead', type: 'smtp', data: dead });
-	await setAsk({ smtp: { id, name } });
-	await activate(approval);
-	sandbox.requests.length = 0;
-	const toolParameters = { email, planId: pro };
-	const upgrade = { name: 'Upgrade_a_plan', arguments: { toolParameters, approved: true } };
-	model.script([[upgrade], 'The person declined.']);
-	const newest = await askForUpgrade(`Please upgrade ${email}`);
-	while (mail.mails.length === 0) await sleep(100);
-	const execution = await api.waitForExecution((await newest()).id);
-	await setAsk(working);
-	// n8n tells the agent and the next nodes of it as of a decline: only this node has the error.
-	const [failed] = execution.data.resultData.runData['Ask a person']!;
-	expect(failed).toMatchObject({ executionStatus: 'error' });
-	const detail = expect.stringMatching(
-		/^Not approved\. If Ask a person is red .*nobody was asked/,
-	) as unknown;
-	expect((await approvals()).at(-1)).toMatchObject({ email, outcome: 'not sent', detail });
-	const told = expect.stringContaining(
-		'Check its SMTP credential, and send the request again.',
-	) as unknown;
-	expect(mail.mails).toEqual([told]);
-	expect(sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-});
+example(
+	approval,
+	'says if nobody was asked, or could be told, and upgrades nobody then',
+	async () => {
+		const { api, sandbox } = instance;
+		const email = instance.emails[43]!;
+		await setModel(approval);
+		await setMail(approval);
+		const { nodes } = await api.readWorkflow(instance.exampleId(approval));
+		const { credentials: working } = nodes.find(({ name }) => name === 'Ask a person')!;
+		const setSmtp = async (credentials: INode['credentials'], ...names: string[]) =>
+			await change(approval, (node) =>
+				names.includes(node.name) ? { ...node, credentials } : node,
+			);
+		const dead = { host: '127.0.0.1', port: 1, secure: false, disableStartTls: true };
+		const { id, name } = await api.createCredential({ name: 'Dead', type: 'smtp', data: dead });
+		await setSmtp({ smtp: { id, name } }, 'Ask a person');
+		await activate(approval);
+		sandbox.requests.length = 0;
+		const toolParameters = { email, planId: pro };
+		const upgrade = { name: 'Upgrade_a_plan', arguments: { toolParameters, approved: true } };
+		model.script([[upgrade], 'The person declined.']);
+		const newest = await askForUpgrade(`Please upgrade ${email}`);
+		while (mail.mails.length === 0) await sleep(100);
+		const execution = await api.waitForExecution((await newest()).id);
+		// n8n tells the agent and the next nodes of it as of a decline: only this node has the error.
+		const [failed] = execution.data.resultData.runData['Ask a person']!;
+		expect(failed).toMatchObject({ executionStatus: 'error' });
+		const declined =
+			'Nothing was billed. The approver in Cc did not approve it, or could not be asked';
+		const detail = expect.stringContaining(declined) as unknown;
+		expect((await approvals()).at(-1)).toMatchObject({ email, outcome: 'not sent', detail });
+		expect(mail.mails).toEqual([detail]);
+
+		// Without a mail server, the outcome is in the table, and the execution fails.
+		await setSmtp({ smtp: { id, name } }, 'Tell both');
+		await activate(approval);
+		model.script([[upgrade], 'The person declined.']);
+		const untold = await askForUpgrade(`Please upgrade ${email}`);
+		while ((await untold()).id === execution.id) await sleep(100);
+		const { data } = await api.waitForExecution((await untold()).id);
+		await setSmtp(working, 'Ask a person', 'Tell both');
+		expect(data.resultData.error?.message.split('\n')).toEqual([
+			'The outcome could not be emailed. It is in Upgrade outcomes. Check the SMTP credential in Tell both and Ask a person.',
+			expect.stringContaining(`${email}, ${pro}: not sent. ${declined}`),
+		]);
+		expect(data.resultData.runData['Tell both']).toHaveLength(1);
+		expect(mail.mails).toEqual([]);
+		expect(sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+	},
+);
 
 example(approval, 'fails for no upgrade whose response could not be shown', async () => {
 	const { api, exampleId } = instance;
@@ -978,8 +1025,7 @@ example(approval, 'fails for no upgrade whose response could not be shown', asyn
 		observation: JSON.stringify([{ error: { outcome, message: outcome } }]),
 	});
 	// In the agent's place, a node says what its tool returned. Without a model and tools, nothing else can fail.
-	const isOnWire = ({ name }: INode) =>
-		['Tell both', 'Report failure'].includes(name) || connections[name]?.main;
+	const isOnWire = ({ name }: INode) => /^Report /.test(name) || connections[name]?.main;
 	const onWire = {
 		connections: Object.fromEntries(Object.entries(connections).filter(([, { main }]) => main)),
 	};
