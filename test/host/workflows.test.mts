@@ -666,7 +666,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	// n8n may not write into its own folder.
 	const own = await writeTo('.n8n-files/', `${join(instance.filesFolder, '..', '.n8n')}/`);
 	expect(messageOf(own)).toMatch(
-		/\n\d+ × Access to the file is not allowed\. By default, n8n 2 .* Enter a path in that folder in Write file\.$/,
+		/\n\d+ × n8n may not write there\. By default, n8n 2 .* Enter a path in that folder in Write file\.$/,
 	);
 	await instance.api.updateWorkflow(instance.exampleId('export-pdfs'), { nodes });
 });
@@ -723,7 +723,8 @@ example('agent-user-questions', 'says in the chat that the model failed', async 
 	const message = { action: 'sendMessage', chatInput: 'Who is it?', sessionId: 'two' };
 	const { status, data } = await http.post<object>(`${url}/webhook/${webhookId}/chat`, message);
 	const output = expect.stringMatching(/^The language model gave no answer\. /) as unknown;
-	expect([status, data]).toMatchObject([200, { output }]);
+	// What the model's provider said, such as a part of a key, is not for the chat.
+	expect([status, data]).toEqual([200, { output }]);
 	await api.deactivateWorkflow(exampleId(file));
 	await api.updateWorkflow(exampleId(file), { nodes });
 });
