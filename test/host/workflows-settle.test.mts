@@ -230,8 +230,11 @@ it('shows three confirmed upgrades of the same email, as the node compares email
 	await addRow({ upgradeId: 'open_a', email: `\u200b${email.toUpperCase()} ` });
 	const ids = ['done_a', 'done_c', 'done_d', 'done_e'];
 	await addRow({ upgradeId: ids[0], email, outcome: 'upgraded' });
-	for (const upgradeId of ids.slice(1))
+	for (const upgradeId of ids.slice(1)) {
+		// Rows of the same second have no order.
+		await sleep(1_000);
 		await addRow({ upgradeId, email, outcome: 'upgraded', planId: basic });
+	}
 	// The search finds it too.
 	await addRow({ upgradeId: 'done_b', email: `x${email}`, outcome: 'upgraded' });
 	const { page } = await open('Eva');
