@@ -1097,10 +1097,10 @@ example('mcp-server-read-only', 'lets an MCP client read, and do nothing else', 
 
 example('new-or-changed-users', 'passes each changed user on until its step succeeds', async () => {
 	const file = 'new-or-changed-users';
-	/** Runs the example, and expects these users at the step for changes. */
+	/** Runs the example, and expects these users before the step for changes. */
 	const poll = async (status: string, ...users: unknown[]) => {
 		const execution = await run(file, 'Every 15 minutes');
-		const changed = jsonOf(execution, 'Your step').map(({ id, userId }) =>
+		const changed = jsonOf(execution, 'New or changed?').map(({ id, userId }) =>
 			userId === id ? id : 0,
 		);
 		expect([execution.status, changed.sort()]).toEqual([status, users]);
@@ -1112,19 +1112,38 @@ example('new-or-changed-users', 'passes each changed user on until its step succ
 
 	instance.query("UPDATE users SET last_name = 'Changed' WHERE id = 'user-020'");
 	instance.query("INSERT INTO users VALUES ('user-new', 'new@example.com', 'New', 'User', 0, 0)");
-	const setStep = async (type: string, parameters = {}) =>
-		await change(file, (one) => (one.name === 'Your step' ? { ...one, type, parameters } : one));
-	await setStep('n8n-nodes-base.stopAndError', { errorMessage: 'The step fails' });
-	await poll('error');
+	const setStep = async (type: string, parameters = {}, more: Partial<INode> = {}) =>
+		await change(file, (one) =>
+			one.name === 'Your step' ? { ...one, ...more, type, parameters } : one,
+		);
+	const fails = ['n8n-nodes-base.stopAndError', { errorMessage: 'The step fails' }] as const;
+	await setStep(...fails);
+	await poll('error', 'user-020', 'user-new');
 	await setStep('n8n-nodes-base.noOp');
 	const nobody = { uid: 'user-020', email: 'no@id.example' };
-	const listed = success([nobody, { id: 'user-021', note: 'U+0000: \u0000' }]);
+	const odd = { id: 'user-0\u0000', email: 'odd@id.example' };
+	const listed = success([nobody, odd, { id: 'user-021', note: 'U+0000: \u0000' }, { id: 7 }]);
 	instance.sandbox.faults.add({ path: '/users', ...listed, times: 1 });
-	expect(await poll('error', 'user-021')).toMatch(
-		/: 1 of 2 \(emails: no@id\.example\)\. .* in Row/,
+	expect(await poll('error', 0, 'user-021')).toMatch(
+		/: 2 of 4 \(emails: no@id\.example, odd@id\.example\)\. .* in Row/,
 	);
 	await poll('success', 'user-020', 'user-021', 'user-new');
 	await poll('success');
+
+	// A step may output one item for all users, or none.
+	const aggregate = { aggregate: 'aggregateAllItemData' };
+	for (const [index, step] of [
+		['n8n-nodes-base.aggregate', aggregate, { typeVersion: 1 }] as const,
+		['n8n-nodes-base.limit', { maxItems: 0 }, { typeVersion: 1 }] as const,
+	].entries()) {
+		const names = `UPDATE users SET last_name = 'Step ${index}' WHERE id IN ('user-020', 'user-021')`;
+		instance.query(names);
+		await setStep(...fails);
+		await poll('error', 'user-020', 'user-021');
+		await setStep(...step);
+		await poll('success', 'user-020', 'user-021');
+		await poll('success');
+	}
 });
 
 it('runs every workflow of the folder', async () => {
