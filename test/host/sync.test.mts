@@ -95,7 +95,7 @@ describe.each(syncs)('%s', (which) => {
 			instance.sandbox.faults.add({ path: '/users', response: { status } });
 			const report = reportOf(await sync(which));
 			expect(report).toMatch(cause);
-			expect(report).toMatch(/^No row was changed; the next night tries again\. /);
+			expect(report).toMatch(/^No row was changed; the next night tries again\. .*[^\]]$/);
 			expect(new Set(instance.sandbox.requests.map(({ url }) => url.split('?')[0]))).toHaveProperty(
 				'size',
 				1,
@@ -106,16 +106,32 @@ describe.each(syncs)('%s', (which) => {
 		await expectRepair(which);
 	});
 
-	it('fails without its table, and says so', async () => {
+	it('fails without its table, and with another one, and says so', async () => {
 		const id = exampleId(which === 'nightly-sync' ? which : 'large-sync-batch');
 		const { nodes } = await instance.api.readWorkflow(id);
-		const renamed = nodes.map(({ parameters, ...node }) => {
-			const dataTableId = parameters.dataTableId && { __rl: true, mode: 'id', value: 'missing' };
-			return { ...node, parameters: { ...parameters, ...(dataTableId && { dataTableId }) } };
-		});
-		await instance.api.updateWorkflow(id, { nodes: renamed });
-		expect(reportOf(await sync(which))).toMatch(/table.*missing|missing.*table/i);
+		const tables = await instance.api.listDataTables();
+		const other = tables.find(({ name }) => name === 'Upgrade outcomes')!;
+		const reports: string[] = [];
+		for (const value of ['missing', other.id]) {
+			const changed = nodes.map(({ parameters, ...node }) => {
+				const dataTableId = parameters.dataTableId && { __rl: true, mode: 'id', value };
+				return { ...node, parameters: { ...parameters, ...(dataTableId && { dataTableId }) } };
+			});
+			await instance.api.updateWorkflow(id, { nodes: changed });
+			reports.push(reportOf(await sync(which)));
+		}
 		await instance.api.updateWorkflow(id, { nodes });
+		expect(reports).toEqual([
+			expect.stringMatching(/table.*missing|missing.*table/i),
+			expect.stringMatching(/do not exist in the selected table\./),
+		]);
+		// One of the ten batches has no resumes.
+		if (which === 'large-sync')
+			for (const report of reports)
+				expect(report).toMatch(
+					/^Problems: 9\. No resume was synced; the next night tries again\.\n• 9 × .*\. Run Create the tables, and rename other tables whose names contain Synced resumes\. \(users: all of the batch\)\.$/,
+				);
+		await expectRepair(which);
 	});
 
 	it('repairs its table after a night that fails and is killed', async () => {
@@ -152,11 +168,13 @@ describe.each(syncs)('%s', (which) => {
 			'Problems: 8. What could be read is saved, and the next night tries the rest again.',
 		);
 		for (const cause of [
-			/^The score .*\(IDs: resume-021\)\.$/,
-			/^Not deleted: a resume without an ID\. Enter your field for it in (Sum up|Outcome) .*\(IDs: no ID\)\.$/,
+			/^• The score .*\(IDs: resume-021\)\.$/,
+			/^• Not deleted: a resume without an ID\. Enter your field for it in (Sum up|Outcome) .*\(IDs: no ID\)\.$/,
 		])
 			expect(causes).toContainEqual(expect.stringMatching(cause));
-		const grouped = causes.find((cause) => cause.startsWith('3 × The service has nothing at this'));
+		const grouped = causes.find((cause) =>
+			cause.startsWith('• 3 × The service has nothing at this'),
+		);
 		expect(grouped).toMatch(/Check the ID.*, and the credential's 'Base URL'/);
 		for (const id of ['user-002', 'resume-010', 'resume-020']) expect(grouped).toContain(id);
 		const unread = instance.query("SELECT id FROM resumes WHERE user_id = 'user-002'").length + 4;
@@ -263,7 +281,7 @@ describe.each(syncs)('%s', (which) => {
 				);
 			else
 				expect(report).toMatch(
-					/^Problems: 1\. What could be read is saved\.\n\d+ of 30 rows would be deleted, so none was\. .* Look first whether the list of users came whole\. .* largestLoss .*\(IDs: .*user-003.*\)\.$/,
+					/^Problems: 1\. What could be read is saved\.\n• \d+ of 30 rows would be deleted, so none was\. .* Look first whether the list of users came whole\. .* largestLoss .*\(users: .*user-003.*\)\.$/,
 				);
 		}
 		await expectRepair(which);
@@ -335,7 +353,7 @@ describe.each(syncs)('%s', (which) => {
 		await use((text) =>
 			edit(text)
 				.replace("idField = 'id'", `idField = '${idName}'`)
-				.replace('id: $json.id ??', `id: $json.${idName} ?? $json.id ??`),
+				.replace('$json.id ?? $json.resumeId', `$json.${idName} ?? $json.id ?? $json.resumeId`),
 		);
 		expect(reportOf(await sync(which))).toBe('');
 		expect(await resumeIds()).toEqual(all.slice(1));
