@@ -13,11 +13,20 @@ export function isBaseUrl(address: unknown): address is string {
 	// `URL` accepts these, and n8n's client may read them in another way: blanks, control characters,
 	// backslashes, a user, a query.
 	const hasOtherParts = /[\s\p{Cc}\p{Cs}\\?#@]/u.test(text);
-	if (hasOtherParts || !/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return false;
-	const { protocol, hostname, pathname } = new URL(text);
-	const isSafe = protocol === 'https:' || LOOPBACK_HOST.test(hostname);
+	if (hasOtherParts || !/^https?:\/\/[^/]/i.test(text)) return false;
+	const { protocol, hostname, pathname } = parseUrl(text) ?? {};
+	const isSafe = protocol === 'https:' || LOOPBACK_HOST.test(hostname ?? '');
 	// No segment is empty: with http://localhost//v1, n8n's client would ask a proxy for the host v1.
-	return isSafe && /^(\/[^/]+)*\/v\d+\/*$/.test(pathname);
+	return isSafe && /^(\/[^/]+)*\/v\d+\/*$/.test(pathname ?? '');
+}
+
+/** `URL.canParse` accepts some very long hosts that the constructor refuses. */
+function parseUrl(text: string): URL | undefined {
+	try {
+		return new URL(text);
+	} catch {
+		return undefined;
+	}
 }
 
 /**
