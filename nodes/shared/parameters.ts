@@ -5,6 +5,7 @@ import { DigitsLost, exactString, isObject, toPlain, validStart, writesItself } 
 import {
 	findInvisible,
 	isNotAValue,
+	MAX_EMAIL_LENGTH,
 	MAX_SHOWN,
 	partBesideEmail,
 	standsForNone,
@@ -377,7 +378,8 @@ class ParameterValue {
 		const hasTwoSides = /[^@]@+[^@]/.test(email);
 		const excess = hasTwoSides ? partBesideEmail(email) : undefined;
 		if (excess) this.reject('parameter.moreThanAnEmail', { excess });
-		return EMAIL_PATTERN.test(email) ? email : this.reject('parameter.notAnEmail');
+		const isEmail = EMAIL_PATTERN.test(email) && email.length <= MAX_EMAIL_LENGTH;
+		return isEmail ? email : this.reject('parameter.notAnEmail');
 	}
 
 	/** Returns a key. What an expression without a value writes would be the key of each item. */

@@ -109,11 +109,16 @@ function wordsIn(text: string): string[] {
 	return joined.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
+/** Characters of an email address: 64, the @, and 255 (RFC 5321, §4.5.3.1). */
+export const MAX_EMAIL_LENGTH = 320;
+
 /**
  * Normalizes an email address for comparison: in lower case, and its domain in ASCII. A browser's
  * form sends `müller.de` so.
  */
 export function normalizeEmail(email: string): string {
+	// A longer text is no address, and normalizing it could take very long.
+	if (email.length > MAX_EMAIL_LENGTH) return email;
 	const address = trimInvisible(email).normalize('NFC').toLowerCase();
 	const [local, domain = '', ...others] = address.split('@');
 	const url = `http://${domain}`;

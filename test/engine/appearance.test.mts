@@ -158,7 +158,14 @@ test.each(VALID)('the address %s is sent as it is', async (email) => {
 	expect(items).toMatchObject([{ email, billed: true }]);
 });
 
-test.each(['@x.example', '{{ $json.no }}@x.example', 'ann@', 'a@b@x.example', 'ann'])(
+test.each([
+	'@x.example',
+	'{{ $json.no }}@x.example',
+	'ann@',
+	'a@b@x.example',
+	'ann',
+	`${'a'.repeat(400)}@x.example`,
+])(
 	'what an expression without a value leaves of an address, as %j, is no address',
 	async (email) => {
 		const { error } = await run({ ...upgrade, email: `=${email}` });

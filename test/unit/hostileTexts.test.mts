@@ -59,6 +59,7 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 	findInvisible: [text.findInvisible],
 	standsForNone: ['', '<', '@{', 'n'].map((head) => (tail) => text.standsForNone(head + tail)),
 	isBaseUrl: ['https://a/', 'https://'].map((head) => (tail) => isBaseUrl(`${head}${tail}/v1`)),
+	normalizeEmail: ['a@', 'a@b.'].map((head) => (tail) => text.normalizeEmail(head + tail)),
 	partBesideEmail: ['', 'a@', 'a@b'].map((head) => (tail) => text.partBesideEmail(head + tail)),
 	validStart: [validStart],
 	mimeTypeOf: ['', 'a/'].flatMap((head) => [
