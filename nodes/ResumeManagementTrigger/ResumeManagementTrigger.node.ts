@@ -114,8 +114,11 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	}
 	const read = readEvents(settings, delivery);
 	if ('problem' in read) return refuse(context, 400, 'unreadable-body', read.problem);
-	const selected = read.items.filter(({ event }) => isSelected(event, settings.events));
-	const others = read.items.filter((item) => !selected.includes(item));
+	const selected: EventItem[] = [];
+	const others: EventItem[] = [];
+	for (const item of read.items) {
+		(isSelected(item.event, settings.events) ? selected : others).push(item);
+	}
 	if (read.items.length === 0) warn(context, 'started nothing: the array has no event');
 	if (others.length > 0) warnOfOthers(context, others);
 	const webhookResponse = { status: 'success' };

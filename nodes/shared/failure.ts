@@ -187,9 +187,15 @@ export function toErrorData(error: unknown): IDataObject {
 	return { message, code, httpStatus, description, id, ...(isWrite && { outcome }) };
 }
 
-/** Replaces an error that is no failure: its text may contain a secret. */
-function toFailure(error: unknown): Failure {
-	return error instanceof Failure ? error : new Failure('node.unexpected');
+/**
+ * Replaces an error that is no failure: its text may contain a secret. Its class and the place in
+ * this package that it comes from are kept for its report.
+ */
+export function toFailure(error: unknown): Failure {
+	if (error instanceof Failure) return error;
+	const { name = 'Error', stack = '' } = error instanceof Error ? error : {};
+	const [place = ''] = /(nodes|credentials)\/[\w./]+:\d+/.exec(stack) ?? [];
+	return new Failure('node.unexpected', {}, { details: `(${[name, place].join(' ').trim()})` });
 }
 
 /**

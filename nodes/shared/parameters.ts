@@ -73,7 +73,7 @@ export class ParameterReader {
 	}
 
 	/** Reads a whole number, at least the field's smallest one, and at most its largest one. */
-	count(name: string): number {
+	wholeNumber(name: string): number {
 		const { default: byDefault, typeOptions = {} } = this.fieldAt(name);
 		const { minValue: smallest = 0, maxValue: largest = Infinity } = typeOptions;
 		return this.value(name).wholeNumber({ default: byDefault, smallest, largest });

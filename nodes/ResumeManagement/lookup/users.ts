@@ -26,7 +26,9 @@ type ItemSettings = Pick<HttpRequest, 'credential' | 'retries' | 'settings'>;
  */
 export class Users {
 	/**
-	 * Directories by account and place of the list, so that the items of a run read each list once.
+	 * Directories by account and place of the list, so that the items of a run read each list once,
+	 * with the settings of the first one. A list that can't be read fails them all: with its retries,
+	 * another read for each item would take very long.
 	 */
 	private readonly directories = new Map<string, Promise<Directory>>();
 

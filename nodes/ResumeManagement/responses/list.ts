@@ -30,7 +30,7 @@ export class ListOutput {
 			pathOption: 'Items Path',
 			pagination: paginationOf(parameters, 'options.pagination'),
 			paginationOption: 'Pagination',
-			limit: parameters.flag('returnAll') ? Infinity : parameters.count('limit'),
+			limit: parameters.flag('returnAll') ? Infinity : parameters.wholeNumber('limit'),
 			needsList: this.simplify,
 		};
 	}

@@ -3,7 +3,7 @@ import { isObject, valueAt } from '../../shared/json';
 import { shownNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 import type { JsonBody } from '../http/judge';
-import { beginsAsText, isBase64, isPdf } from './fileTypes';
+import { beginsAsText, isBase64 } from './fileTypes';
 import { FILES } from './names';
 
 /** A file in a JSON response: behind a link, or in the response itself. */
@@ -69,11 +69,8 @@ export function fromBase64(text: string): Buffer | undefined {
 		.replace(/[\r\n][ \t]*/g, '')
 		.replace(/={1,2}$/, '');
 	// A single character after groups of four is less than a byte.
-	if (base64.includes('=') || base64.length % 4 === 1 || !isBase64(base64)) return undefined;
-	const bytes = Buffer.from(base64, 'base64');
-	// Some services encode a file twice.
-	const inner = fromBase64(bytes.toString('latin1'));
-	return inner && isPdf(inner) ? inner : bytes;
+	const isWhole = !base64.includes('=') && base64.length % 4 !== 1;
+	return isWhole && isBase64(base64) ? Buffer.from(base64, 'base64') : undefined;
 }
 
 function noFile(id: FailureId, body: JsonBody, path = ''): Failure {

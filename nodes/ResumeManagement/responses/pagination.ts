@@ -34,14 +34,14 @@ export function paginationOf(parameters: ParameterReader, name: string): Paginat
 		mode,
 		parameter: parameters.text(`${option}.parameterName`),
 		cursorPath: '',
-		size: sizeName ? { [sizeName]: parameters.count(`${option}.pageSize`) } : {},
-		maxPages: parameters.count(`${option}.maxPages`),
+		size: sizeName ? { [sizeName]: parameters.wholeNumber(`${option}.pageSize`) } : {},
+		maxPages: parameters.wholeNumber(`${option}.maxPages`),
 	};
 	switch (mode) {
 		case 'pageNumber':
-			return { ...pagination, start: parameters.count(`${option}.firstPage`) };
+			return { ...pagination, start: parameters.wholeNumber(`${option}.firstPage`) };
 		case 'offset':
-			return { ...pagination, start: parameters.count(`${option}.firstOffset`) };
+			return { ...pagination, start: parameters.wholeNumber(`${option}.firstOffset`) };
 		case 'cursor':
 			return { ...pagination, cursorPath: parameters.text(`${option}.cursorPath`) };
 	}

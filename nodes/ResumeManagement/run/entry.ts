@@ -5,7 +5,7 @@ import {
 	sleep,
 } from 'n8n-workflow';
 
-import { CredentialReader, readCredential } from '../../shared/credential';
+import { CredentialReader } from '../../shared/credential';
 import { Failure, toNodeError } from '../../shared/failure';
 import { isTool } from '../../shared/parameters';
 import { writeIdOf } from '../once/writeId';
@@ -65,7 +65,7 @@ export async function runOneItem(
 		context: this,
 		node,
 		returnsFailures: this.continueOnFail() || isTool(node),
-		credentials: { read: async () => await readCredential(this) },
+		credentials: new CredentialReader(this),
 		hint: () => {},
 		// This context is of one item, so that its method takes no index.
 		readParameter: (name, _index, ...values) => this.getNodeParameter(name, ...values),
@@ -86,7 +86,7 @@ async function readAll(
 ): Promise<INodeExecutionData[]> {
 	const outputs = new Map<number, INodeExecutionData[]>();
 	try {
-		const maxParallel = parametersOf(run, operation, 0).count('options.maxParallelRequests');
+		const maxParallel = parametersOf(run, operation, 0).wholeNumber('options.maxParallelRequests');
 		await runInParallel(indexes, maxParallel, paceOf(run), async (index) => {
 			const items = async () => await readItem(run, operation, index);
 			outputs.set(index, await pairedOutput(run, index, items));

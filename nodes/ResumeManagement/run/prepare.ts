@@ -41,8 +41,8 @@ export async function prepareRead(
 ): Promise<{ request: HttpRequest; output: InstanceType<ReadOperation['returns']> }> {
 	const parameters = parametersOf(run, operation, index);
 	const output = new operation.returns(parameters, operation);
-	const retries = parameters.count('options.retries');
-	const address = await prepareAddress(run, operation, index, parameters, retries);
+	const retries = parameters.wholeNumber('options.retries');
+	const address = await prepareCommon(run, operation, index, parameters, retries);
 	return { request: { ...address, method: operation.method }, output };
 }
 
@@ -57,13 +57,13 @@ export async function prepareWrite(
 	const { method = operation.method, body, preview, purchase, extras } = input;
 	const sendOnceKey = parameters.sendOnceKey();
 	const output = new operation.returns(parameters, operation);
-	const address = await prepareAddress(run, operation, index, parameters, WRITE_RETRIES);
+	const address = await prepareCommon(run, operation, index, parameters, WRITE_RETRIES);
 	const request = { ...address, method, body, write: true };
 	return { request, output, sendOnceKey, preview, purchase, extras };
 }
 
 /** Prepares the parts of a request that reads and writes have in common. */
-async function prepareAddress(
+async function prepareCommon(
 	run: Run,
 	operation: Operation,
 	index: number,

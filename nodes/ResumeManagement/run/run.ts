@@ -5,7 +5,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import type { Credential } from '../../shared/credential';
+import type { CredentialReader } from '../../shared/credential';
 import { Failure, toErrorData, toNodeError } from '../../shared/failure';
 import type { ParameterOptions } from '../../shared/parameters';
 import { pause } from '../http/pause';
@@ -22,7 +22,7 @@ export interface Run {
 	 * it.
 	 */
 	returnsFailures: boolean;
-	credentials: { read(itemIndex: number): Promise<Credential> };
+	credentials: CredentialReader;
 	/** Identifies the write of a run of one item. Otherwise, the item's index does. */
 	writeId?: WriteId;
 	/** Set once an item names a user by email. */

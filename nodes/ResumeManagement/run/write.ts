@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { Failure } from '../../shared/failure';
+import { Failure, toFailure } from '../../shared/failure';
 import { shownNames } from '../../shared/names';
 import { isTool } from '../../shared/parameters';
 import { hideSecrets } from '../../shared/secrets';
@@ -232,7 +232,7 @@ function refuseTooMany(run: Run, operation: WriteOperation, indexes: number[]): 
 	const { maxItemsField } = operation;
 	if (!maxItemsField) return;
 	// The first item's limit counts for all.
-	const most = parametersOf(run, operation, 0).count(maxItemsField);
+	const most = parametersOf(run, operation, 0).wholeNumber(maxItemsField);
 	if (indexes.length <= most) return;
 	const isPreview = (index: number) => parametersOf(run, operation, index).flag('preview');
 	const items = indexes.filter((index) => !isPreview(index)).length;
@@ -247,8 +247,7 @@ function previewOf({ bills }: WriteOperation, request: HttpRequest): INodeExecut
 
 /** @param error if it is no {@link Failure}, the outcome is unknown */
 function failedEntry(error: unknown): Entry {
-	const known = error instanceof Failure ? error : new Failure('node.unexpected');
-	const failure = known.with({ isWrite: true });
+	const failure = toFailure(error).with({ isWrite: true });
 	return { outcome: failure.outcome, failure };
 }
 

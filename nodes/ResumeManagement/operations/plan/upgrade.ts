@@ -32,7 +32,7 @@ const maxUpgrades: INodeProperties = {
  */
 const NOT_PAID = new RegExp(
 	`\\b(${[
-		'fail(ed|ure)?|declined|rejected|refused|denied|insufficient|unsuccessful|aborted|error',
+		'fail(ed|ure)?|declined|rejected|refused|denied|insufficient|unsuccessful|aborted',
 		'pending|await(ing)?|waiting|queued|processing|requires?|required|incomplete|draft|in progress',
 		'unpaid|past ?due|overdue|delinquent|uncollectible|dunning|lapsed|disputed',
 		'cancell?ed|expired|ended|terminated|deleted|void(ed)?|refunded|charged? ?back|revoked',
@@ -40,8 +40,8 @@ const NOT_PAID = new RegExp(
 	].join('|')})\\b`,
 );
 
-/** `no_payment_required`, and a subscription that is paid until it ends. */
-const PAID = /^active\b|^pending cancel|\b(no|non|without|never)\b/;
+/** As {@link NOT_PAID}, but paid: `no_payment_required`, and a subscription until its end. */
+const PAID = /^active\b|^pending cancel|\bno (\w+ )?required\b/;
 
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
