@@ -1112,10 +1112,8 @@ example('new-or-changed-users', 'passes each changed user on until its step succ
 
 	instance.query("UPDATE users SET last_name = 'Changed' WHERE id = 'user-020'");
 	instance.query("INSERT INTO users VALUES ('user-new', 'new@example.com', 'New', 'User', 0, 0)");
-	const setStep = async (type: string, parameters = {}, more: Partial<INode> = {}) =>
-		await change(file, (one) =>
-			one.name === 'Your step' ? { ...one, ...more, type, parameters } : one,
-		);
+	const setStep = async (type: string, parameters = {}) =>
+		await change(file, (one) => (one.name === 'Your step' ? { ...one, type, parameters } : one));
 	const fails = ['n8n-nodes-base.stopAndError', { errorMessage: 'The step fails' }] as const;
 	await setStep(...fails);
 	await poll('error', 'user-020', 'user-new');
@@ -1131,16 +1129,16 @@ example('new-or-changed-users', 'passes each changed user on until its step succ
 	await poll('success');
 
 	// A step may output one item for all users, or none.
-	const aggregate = { aggregate: 'aggregateAllItemData' };
-	for (const [index, step] of [
-		['n8n-nodes-base.aggregate', aggregate, { typeVersion: 1 }] as const,
-		['n8n-nodes-base.limit', { maxItems: 0 }, { typeVersion: 1 }] as const,
-	].entries()) {
-		const names = `UPDATE users SET last_name = 'Step ${index}' WHERE id IN ('user-020', 'user-021')`;
-		instance.query(names);
+	const steps = [
+		['n8n-nodes-base.aggregate', { aggregate: 'aggregateAllItemData' }],
+		['n8n-nodes-base.limit', { maxItems: 0 }],
+	] as const;
+	for (const [type, parameters] of steps) {
+		const rename = "UPDATE users SET last_name = ? WHERE id IN ('user-020', 'user-021')";
+		instance.query(rename, type);
 		await setStep(...fails);
 		await poll('error', 'user-020', 'user-021');
-		await setStep(...step);
+		await setStep(type, parameters);
 		await poll('success', 'user-020', 'user-021');
 		await poll('success');
 	}
