@@ -167,8 +167,13 @@ example(
 		sandbox.faults.add({ path: '/resume/*', ...success({ points: 50 }) });
 		expect(await message()).toEqual([
 			expect.stringMatching(
-				`^${name}: the score is no number\\. Your fields are points\\. Enter the one that holds it in Judge the score, line 4\\. Then the next save`,
+				`^${name}: the score is no number\\. Your fields are points\\. Enter the one that holds it in Judge the score, line 4\\. The next save`,
 			),
+		]);
+		sandbox.faults.clear();
+		sandbox.faults.add({ path: '/resume/*', ...success({ score: null }) });
+		expect(await message()).toEqual([
+			expect.stringMatching(`^${name}: the score is no number\\. It is null\\. If each resume`),
 		]);
 		sandbox.faults.clear();
 		sandbox.faults.add({ path: '/resume/*', response: { status: 500 } });
@@ -190,8 +195,11 @@ example(
 		};
 		// What the service reports is about the ID or the key.
 		for (const [errorMessage, check] of [
-			['There is no such resume', 'Check the field resumeId in The resume\\. If'],
-			['This key is not known', "Check the credential's Private Key\\. If"],
+			[
+				'There is no such resume',
+				'If no resume has this ID, check the field resumeId in The resume\\. The next',
+			],
+			['This key is not known', "Check the credential's Private Key\\. Then"],
 		] as const) {
 			const body = JSON.stringify({ status: 'error', errorMessage });
 			sandbox.faults.add({ path: '/resume/*', response: { status: 200, body } });
@@ -264,8 +272,7 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 		return await run('tell-of-failures', 'Execution failed');
 	};
 	// n8n's own errors seldom say what to do.
-	const where =
-		/\nIf this does not say what to do, .* If a table is missing, run "Create the tables"/;
+	const where = /\nIf a table is missing, run "Create the tables"\./;
 	await tell({ message: 'Data table with name "Latest scores" not found', description: null });
 	expect(mail.mails.at(-1)).toMatch(where);
 	await tell({ message: 'The credential was refused', description: 'Paste the key again.' });
