@@ -618,7 +618,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const files = async () => (await readdir(instance.filesFolder)).sort();
 	const exported = ['7', ...ids.filter((id) => id !== 'resume-007')].map((id) => `${id}.pdf`);
 	expect(await files()).toEqual(exported);
-	const written = `${exported.length} of ${exported.length + 1}`;
+	const written = `${exported.length} of ${exported.length + 1} listed`;
 	expect(jsonOf(execution, 'Files written')).toEqual([{ written, folder: '.n8n-files' }]);
 	expect(await readFile(join(instance.filesFolder, exported.at(-1)!), 'latin1')).toMatch(/^%PDF-/);
 	const failed = jsonOf(execution, 'Not exported').map(({ id }) => id);
@@ -660,14 +660,14 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const unnamed = await writeTo('.item.json.id', '.item.json.uuid');
 	const count = before.length;
 	expect(messageOf(unnamed)).toBe(
-		`Not exported: ${count} resumes. Remove the cause, and run it again.\n${count} × The file has no name, because the resume has no ID here. Enter your field for the ID in Write file.`,
+		`Not exported: ${count} resumes. Remove the cause, and run it again.\n${count} × The resume has no ID here. Enter your field for the ID in Download and Write file.`,
 	);
 	expect(await files()).toEqual(before);
 	expect(jsonOf(unnamed, 'Files written')).toEqual([]);
 
 	// With a full path, the folder is that path.
 	const full = await writeTo('.n8n-files/', `${instance.filesFolder}/`);
-	const all = { written: `${count} of ${count}`, folder: instance.filesFolder };
+	const all = { written: `${count} of ${count} listed`, folder: instance.filesFolder };
 	expect(jsonOf(full, 'Files written')).toEqual([all]);
 
 	// n8n may not write into its own folder.
@@ -729,7 +729,7 @@ example('agent-user-questions', 'says in the chat that the model failed', async 
 	const { webhookId } = nodes.find(({ name }) => name === 'Chat')!;
 	const message = { action: 'sendMessage', chatInput: 'Who is it?', sessionId: 'two' };
 	const { status, data } = await http.post<object>(`${url}/webhook/${webhookId}/chat`, message);
-	const output = expect.stringMatching(/^The language model gave no answer\. /) as unknown;
+	const output = expect.stringMatching(/^The language model refused its key\. /) as unknown;
 	// What the model's provider said, such as a part of a key, is not for the chat.
 	expect([status, data]).toEqual([200, { output }]);
 	await api.deactivateWorkflow(exampleId(file));
@@ -1130,9 +1130,13 @@ example('new-or-changed-users', 'passes each changed user on until its step succ
 	const listed = success([nobody, odd, { id: 'user-021', note: 'U+0000: \u0000' }, { id: 7 }]);
 	instance.sandbox.faults.add({ path: '/users', ...listed, times: 1 });
 	expect(await poll('error', 0, 'user-021')).toMatch(
-		/: 2 of 4 \(emails: no@id\.example, odd@id\.example\)\. .* in Row/,
+		/: 2 of 4 \(emails: no@id\.example, odd@id\.example\)\. The others are done/,
 	);
 	await poll('success', 'user-020', 'user-021', 'user-new');
+
+	// With a wrong account, the list may be empty.
+	instance.sandbox.faults.add({ path: '/users', ...success([]), times: 1 });
+	expect(await poll('error')).toMatch(/^The list of users is empty, so nothing was compared/);
 	await poll('success');
 
 	// A step may output one item for all users, or none.
