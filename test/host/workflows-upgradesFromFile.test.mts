@@ -97,7 +97,7 @@ test('a payment that has two equal rows is named once, and an upgrade that has t
 			await instance.insertRow('Upgrade outcomes', { ...row, ...twin, outcome });
 	}
 	const { asked } = await form.choose(csv(['TW', email, pro], ['TW2', email, pro]));
-	expect(asked).toContain('Bill this row?');
+	expect(asked).toContain('Bill this row unchecked?');
 	expect(asked).toMatch(
 		RegExp(
 			`Row 2 has .*The same user and plan was billed on ${time}: file TW\\. Not sent Row 2 \\(id TW\\) was billed`,
