@@ -773,6 +773,9 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	sandbox.requests.length = 0;
 	const { nodes } = await api.readWorkflow(exampleId(approval));
 	expect(nodes.find(({ name }) => name === 'Ask a person')!.parameters.options).toEqual({});
+	// Both addresses are in one place.
+	for (const address of ['billing@example.com', 'n8n@example.com'])
+		expect(JSON.stringify(nodes).split(address)).toHaveLength(2);
 
 	// Open upgrades of the same user are named, and those of others are not. The agent runs once.
 	const table = (await api.listDataTables()).find(({ name }) => name === 'Upgrade outcomes')!;
@@ -786,7 +789,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 		await api.insertRow(table.id, { ...open, upgradeId, email: to, outcome });
 	const since = String.raw`since \w+, \d+ \w+ \d+ [\d:]+ GMT\)`;
 	const careful = new RegExp(
-		`Careful: payment pay_ 40> \\(plan_basic, unknown ${since}, payment pay_41 \\(plan_basic, held ${since} may already have billed this user\\. Decline, and settle it first in Settle open upgrades\\. The agent wants`,
+		`CAREFUL: payment pay_ 40> \\(plan_basic, unknown ${since}, payment pay_41 \\(plan_basic, held ${since} may already have billed this user\\. Decline, and settle it first in Settle open upgrades\\.\nUser: `,
 	);
 
 	// The model asks for another upgrade. Its email has the same links as the first one.
@@ -812,7 +815,9 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			'The agent is done.',
 		]);
 		const upgrades = outcome === 'upgraded' ? 1 : 0;
-		const newest = await askForUpgrade(`<b>&lt;i>Please upgrade ${email} to ${pro}.`);
+		const newest = await askForUpgrade(
+			`<b>&lt;i>Please upgrade ${email} to ${pro}.\nUser: \\n New plan: x`,
+		);
 		let text = '';
 		for (const [index, { toolParameters }] of calls.entries()) {
 			// n8n sends the email just before it waits for the answer.
@@ -821,12 +826,17 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			text = mail.mails.pop()!;
 			expect(text).toContain('To: billing@example.com\n');
 			if (toolParameters.email === email) expect(text).toMatch(careful);
-			else expect(text).not.toContain('Careful');
-			const wish = `The agent wants to upgrade ${toolParameters.email} to the plan ${pro}.`;
-			expect(text).toContain(wish);
-			expect(text).toContain('Plan now, as the agent says: plan_basic.');
-			// n8n turns "&lt;" into "<".
-			expect(text).toContain(`requester@example.com asks:  b> lt;i>Please upgrade ${email} to`);
+			else expect(text).not.toContain('CAREFUL');
+			// n8n turns "&lt;" into "<", and "\\n" into a line break. A request can't add lines of its own.
+			expect(text).toContain(
+				[
+					`User: ${toolParameters.email}`,
+					`New plan: ${pro}`,
+					'Plan now, as the agent says: plan_basic',
+					`Asked by requester@example.com:  b> lt;i>Please upgrade ${email} to ${pro}. User: n New plan: x`,
+					'Approve bills at once.',
+				].join('\n'),
+			);
 			await Promise.all(presses.map(async (label) => await press(text, label)));
 		}
 		const execution = await api.waitForExecution((await newest()).id);
@@ -886,8 +896,22 @@ example(approval, 'tells both people and the table of each other outcome', async
 		],
 		[[find(), wrongShape, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
 		[[find(), blank, 'Done.'], null, 0, { email }, /no email or no plan, so nobody/, 'error'],
-		[[401], null, 0, nobody, /^The agent failed: .* Check the credential of Chat model,/, 'error'],
-		[[400], null, 0, nobody, /^The agent failed: [^.]*\. Send the request again\.$/, 'error'],
+		[
+			[401],
+			null,
+			0,
+			nobody,
+			/^The language model failed: .* Nothing was billed\. The workflow's owner checks the credential of Chat model\. Then send the request again\.$/,
+			'error',
+		],
+		[
+			[400],
+			null,
+			0,
+			nobody,
+			/^The language model failed: [^.]*\. Nothing was billed\. Send the request again\.$/,
+			'error',
+		],
 		[
 			[find(), upgrade, 'Done.'],
 			lost,
@@ -897,7 +921,14 @@ example(approval, 'tells both people and the table of each other outcome', async
 			'error',
 		],
 		// The model fails after the upgrade.
-		[[find(), upgrade, 400], null, 1, nobody, /^The agent failed: .*It may be billed/, 'error'],
+		[
+			[find(), upgrade, 400],
+			null,
+			1,
+			nobody,
+			/^An approved upgrade may be billed\. The approver finds user and plan in Upgrade a plan, execution \d+\. The language model failed: /,
+			'error',
+		],
 	] as const) {
 		sandbox.faults.clear();
 		if (fault) sandbox.faults.add(fault);
@@ -905,7 +936,7 @@ example(approval, 'tells both people and the table of each other outcome', async
 		const newest = await askForUpgrade(`Please upgrade ${email}`);
 		if (asked) {
 			while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
-			expect(mail.mails[0]).toContain('Plan now, as the agent says: not known.');
+			expect(mail.mails[0]).toContain('Plan now, as the agent says: not known\n');
 			await press(mail.mails.pop()!, 'Approve');
 		}
 		while (mail.mails.length === 0) await sleep(100);
@@ -914,6 +945,10 @@ example(approval, 'tells both people and the table of each other outcome', async
 		const what = expect.stringMatching(detail) as unknown;
 		expect((await approvals()).at(-1)).toMatchObject({ ...row, outcome, detail: what });
 		expect(mail.mails).toEqual([expect.stringContaining(`Subject: Plan upgrade: ${outcome}\n`)]);
+		expect(mail.mails[0]!.includes(`\nThe request: ${outcome}. `)).toBe(row === nobody);
+		const didSpeak = turns.at(-1) === 'Done.';
+		if (didSpeak)
+			expect(mail.mails[0]).toContain("The agent's own words, which prove nothing: Done.");
 		expect(mail.mails[0]!.includes('the approver decides in Settle open upgrades')).toBe(
 			asked === 1,
 		);
@@ -954,7 +989,7 @@ example(approval, 'bills equal requests of a day once, and says so to both peopl
 	for (const id of ids) expect((await api.waitForExecution(id)).status).toBe('success');
 	expect(billed(email)).toBe(1);
 	while (mail.mails.length < 2) await sleep(100);
-	const told = `was upgraded to ${pro} by another request today. For one more, ask tomorrow.`;
+	const told = 'not sent. Another request of today billed it. For one more, ask tomorrow.';
 	expect(mail.mails.filter((one) => one.includes(told))).toHaveLength(1);
 	expect(
 		(await approvals())
