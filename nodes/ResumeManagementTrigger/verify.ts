@@ -59,7 +59,10 @@ function hmacRejection(settings: VerificationSettings, delivery: Delivery): stri
 	const header = headerOf(delivery, headerName);
 	const signatures = signaturesIn(header, signaturePrefix);
 	if (isSigned(webhookSecrets, delivery.body, signatures, signatureEncoding)) return undefined;
-	return `${WRONG}${signatures.length === 0 ? prefixHint(header) : encodingHint(signatures, signatureEncoding)}`;
+	if (signatures.length === 0) return WRONG + prefixHint(header);
+	const isSecret = webhookSecrets.some((secret) => signatures.some((one) => isEqual(one, secret)));
+	if (isSecret) return `${WRONG} It is the secret itself: choose Secret in a Header.`;
+	return WRONG + encodingHint(signatures, signatureEncoding);
 }
 
 /** Returns a sentence if the sender uses the other encoding; '' if not. */
@@ -67,9 +70,9 @@ function encodingHint(
 	signatures: string[],
 	encoding: VerificationSettings['signatureEncoding'],
 ): string {
-	const isHex = signatures.every((signature) => signature.length === 64);
-	if (isHex === (encoding === 'hex')) return '';
-	return ` It is in ${isHex ? 'hex' : 'Base64'}: choose that in Signature Encoding.`;
+	const [other, length] = encoding === 'hex' ? ['Base64', 64] : ['hex', 43];
+	const isChosen = signatures.some((one) => one.replace('=', '').length === length);
+	return isChosen ? '' : ` It is in ${other}: choose that in Signature Encoding.`;
 }
 
 function standardRejection(secrets: string[], delivery: Delivery): string | undefined {

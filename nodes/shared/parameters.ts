@@ -5,9 +5,11 @@ import { DigitsLost, exactString, isObject, toPlain, validStart, writesItself } 
 import {
 	findInvisible,
 	isNotAValue,
+	isPlaceholder,
 	MAX_EMAIL_LENGTH,
 	MAX_SHOWN,
 	partBesideEmail,
+	saysNone,
 	standsForNone,
 	toPath,
 	toSegment,
@@ -65,7 +67,7 @@ export class ParameterReader {
 	 * added.
 	 */
 	isAdded(name: string): boolean {
-		return this.read(name) !== null;
+		return this.readParameter(name, null) !== null;
 	}
 
 	flag(name: string): boolean {
@@ -216,12 +218,9 @@ export class ParameterReader {
 		return new ParameterValue(value, label, { consequence, isTool });
 	}
 
-	/**
-	 * Returns the value of a field, or its default; null for a group of fields that the user has not
-	 * added.
-	 */
+	/** Returns the value of a field, or its default. */
 	private read(name: string): unknown {
-		const { default: byDefault = null } = this.fieldAt(name);
+		const { default: byDefault } = this.fieldAt(name);
 		try {
 			return this.readParameter(name, byDefault);
 		} catch (error) {
@@ -267,7 +266,7 @@ const EXPRESSION =
 
 /** The same where braces and `$` may be those of another template system, such as `{{ $labels.a }}`. */
 const EXPRESSION_IN_TEXT =
-	/\{\{[^{}]{0,500}\$(\(["']|(json|node|itemIndex|execution|workflow|fromAI)\b|input\.)|^\s*\$json[.[]/;
+	/\{\{(?:(?!\}\})[^]){0,500}?\$(\(["']\w|(json|node|binary)[.[]|(vars|env|now|input|prevNode|execution|workflow)\.|(today|itemIndex)\b|(items|fromAI)\()|^\s*\$json[.[]/;
 
 function textsIn(value: unknown): string[] {
 	if (typeof value === 'string') return [value];
@@ -278,6 +277,9 @@ function textsIn(value: unknown): string[] {
 function placeAfter(before: string): string {
 	return before === '' ? 'at its start' : `after '${before}'`;
 }
+
+/** Blanks, quotes and brackets around the paths in a list. */
+const AROUND_A_PATH = /^[\s"'`“”[\]]{1,50}|[\s"'`“”[\]]{1,50}$/g;
 
 const EMAIL_PATTERN = /^[^@\s]+@[^@\s]+$/;
 
@@ -307,8 +309,8 @@ class ParameterValue {
 	/** @param limits a larger number becomes the largest */
 	wholeNumber(limits: { default: unknown; smallest: number; largest: number }): number {
 		const text = this.optionalText();
-		// JavaScript reads 1.000 as 1, and 0x10 as 16.
-		const isOther = typeof this.value === 'string' && !/^[+-]?\d*$/.test(text);
+		// JavaScript reads 1.000 as 1, and 0x10 as 16. Databases write 10.0 for 10.
+		const isOther = typeof this.value === 'string' && !/^[+-]?\d*(\.0{1,2})?$/.test(text);
 		const number = Math.floor(Number(text || limits.default));
 		if (isOther || Number.isNaN(number)) this.reject('parameter.notANumber');
 		if (number < limits.smallest) this.reject('parameter.tooSmall', { least: limits.smallest });
@@ -337,7 +339,8 @@ class ParameterValue {
 		const invisible = findInvisible(text);
 		if (invisible) this.rejectInvisible(invisible);
 		if (EXPRESSION.test(text)) this.reject('parameter.anExpression');
-		return isNotAValue(text) ? this.rejectValue(text) : text;
+		const isBroken = isNotAValue(text) || (this.settings.isTool && isPlaceholder(text));
+		return isBroken ? this.rejectValue(text) : text;
 	}
 
 	/** Returns text with any characters, without blanks around it; '' if it is missing. */
@@ -393,15 +396,14 @@ class ParameterValue {
 		return name === '' || HEADER_NAME.test(name) ? name : this.reject('parameter.notAHeaderName');
 	}
 
-	/** Returns the dotted paths in a text that separates them by commas, or is a list of JSON. */
+	/** Returns dotted paths: a list, or a text that separates them, also as a list of JSON. */
 	dottedPaths(): string[] {
-		const { value } = this;
-		const text = typeof value === 'string' ? trimInvisible(value) : value;
-		const isList = typeof text === 'string' && text.startsWith('[') && text.endsWith(']');
-		const inner = isList ? text.slice(1, -1) : text;
-		const paths = new ParameterValue(inner, this.label, this.settings).optionalText().split(',');
-		const names = isList ? paths.map((path) => path.trim().replace(/^["']|["']$/g, '')) : paths;
-		return names.map((name) => name.trim()).filter(Boolean);
+		const { value, label, settings } = this;
+		const parts = Array.isArray(value) ? value : this.unfilteredText().split(/[,，;\r\n]/);
+		return parts
+			.map((part) => (typeof part === 'string' ? part.replace(AROUND_A_PATH, '') : part))
+			.map((part) => new ParameterValue(part, label, settings).optionalText())
+			.filter(Boolean);
 	}
 
 	/** Returns any value that JSON can express. */
@@ -433,12 +435,16 @@ class ParameterValue {
 		});
 	}
 
-	/** Checks whether a model gives a word such as `null`, or an empty list, because it has no value. */
+	/**
+	 * Checks whether a model gives a word such as `null`, a name such as `<user_id>`, or an empty
+	 * list, because it has no value.
+	 */
 	isNoValueOfModel(): boolean {
 		const { value, settings } = this;
 		if (!settings.isTool) return false;
 		if (Array.isArray(value)) return value.length === 0;
-		return typeof value === 'string' && standsForNone(trimInvisible(value));
+		const text = typeof value === 'string' ? trimInvisible(value) : '';
+		return saysNone(text) || (text.startsWith('<') && isPlaceholder(text));
 	}
 
 	/** @param values replace `{name}` in the texts of failures.ts */

@@ -43,10 +43,10 @@ const NOT_A_VALUE = [
 	// An object that became a text.
 	/\[object /i,
 	// Errors of spreadsheets in any language, such as #BEZUG! and #NV. Numbers and names, such as
-	// #1001 and #abc, are values.
-	/^#[^1-9\p{Ll}]*$/u,
+	// #1001 and #PRO, are values.
+	/^#([^1-9\p{Ll}]*[!?/][^1-9\p{Ll}]*|#*|NV|YOK|PUUTTUU|HIÁNYZIK|NENÍ_K_DISPOZICI)$/u,
 	// The same within a text.
-	/#(n\/a|ref!|value!|name\?|div\/0!|num!)/i,
+	/#(n\/a|ref!|value!|name\?(?!\w)|div\/0!|num!)/i,
 	// LibreOffice's Err:502, and Google's Loading... before a sheet is calculated.
 	/^(err:\d{3}|(loading|lädt|chargement|cargando)\.\.\.)$/i,
 	// The empty ID of .NET.
@@ -62,8 +62,15 @@ const MAX_COMPARED = 200;
 
 /** Returns the start of a text, with letters and signs of other widths and forms as plain ones. */
 function comparable(text: string): string {
-	// Normalizing takes very long for many accents in a row.
 	return text.slice(0, MAX_COMPARED).normalize('NFKC');
+}
+
+/** Characters of a text that is normalized: it takes very long for many accents in a row. */
+const MAX_NORMALIZED = 10_000;
+
+/** Normalizes a text for comparison. A very long one is compared as it is. */
+export function normalize(text: string, form: 'NFC' | 'NFKC'): string {
+	return text.length > MAX_NORMALIZED ? text : text.normalize(form);
 }
 
 /** Words by which models and people say that there is no value. */
@@ -81,24 +88,44 @@ const WORDS_BESIDE = [
 	'leave', 'mentioned', 'provide', 'provided', 'set', 'specified', 'the', 'token', 'user', 'value',
 ];
 
-/**
- * A name between marks, as in `<user_id>`, `##ticket.id##` and `@{triggerBody()?["id"]}`: nothing
- * was filled in. What has a digit, the @ of a message's ID, or the quotes of JSON is a value.
- */
-const PLACEHOLDER = /^[<[{%#*|](?!.*[^\s@]@)[^\p{N}"':]*[>\]}%#*|]$|^@\{.*\}$/u;
+/** Templates in which nothing was filled in. */
+const PLACEHOLDERS = [
+	// A name between marks, as in `<user_id>`, `##ticket.id##` and `__ID__`. What has a digit, the @
+	// of a message's ID, or the quotes of JSON is a value.
+	/^([<[{%#*|«]|__)(?!.*[^\s@]@)[^\p{N}"':]*([>\]}%#*|»]|__)$/u,
+	// {0}, {field_1}, %s, $payment_id
+	/^\{\w{1,20}\}$|^%(\d\$)?[sd]$|^\$!?\{?[a-z_]+\}?$/i,
+	// @{triggerBody()?["id"]}, YOUR_PAYMENT_ID
+	/^@\{.*\}$|^YOUR_[A-Z_]+$/,
+];
+
+export function isPlaceholder(text: string): boolean {
+	return text.length <= MAX_COMPARED && PLACEHOLDERS.some((pattern) => pattern.test(text));
+}
 
 /**
- * Checks whether a text stands for no value, by words such as `not provided`, by signs alone, or by
- * a placeholder. Elsewhere, such words may be names, such as the plan `none`. A blank text is none
- * of these.
+ * Checks whether a text says that there is no value, by words such as `not provided`, or by signs
+ * alone. A blank text does not.
  */
-export function standsForNone(text: string): boolean {
+export function saysNone(text: string): boolean {
 	if (trimInvisible(text) === '' || text.length > MAX_COMPARED) return false;
 	const words = wordsIn(text);
-	const saysNone = words.some((word) => WORDS_FOR_NONE.includes(word));
+	const hasWordForNone = words.some((word) => WORDS_FOR_NONE.includes(word));
 	const saysMore = words.some((word) => ![...WORDS_FOR_NONE, ...WORDS_BESIDE].includes(word));
 	const hasOnlySigns = /^[\p{P}\p{Sm}\p{Sk}\s]+$/u.test(text);
-	return (saysNone && !saysMore) || hasOnlySigns || PLACEHOLDER.test(text) || isNotAValue(text);
+	return (hasWordForNone && !saysMore) || hasOnlySigns;
+}
+
+/** What programs write for a missing part of a text, as in `pay_undefined`. */
+const MISSING_PART = /(^|[-_:/ ])(undefined|null|NaN)([-_:/ ]|$)/;
+
+/**
+ * Checks whether a text stands for no value, or lacks a part of it. Elsewhere than in a key, such
+ * words may be names, such as the plan `none`.
+ */
+export function standsForNone(text: string): boolean {
+	const start = text.slice(0, MAX_COMPARED);
+	return saysNone(text) || isPlaceholder(text) || isNotAValue(text) || MISSING_PART.test(start);
 }
 
 /** Returns the words and numbers in a text, in lower case. N/A is one word. */

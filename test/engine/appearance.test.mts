@@ -221,6 +221,16 @@ describe('as a tool', () => {
 		expect(requests).toHaveLength(1);
 	});
 
+	test.each(['#REF!', '#N/A-pack', '[object Object]', '{ai_token_id}', '%AI_TOKEN%', 'Loading...'])(
+		'the AI Token ID %j, which was lost before the model, is not left out of what bills',
+		async (aiTokenId) => {
+			const [item] = await call({ ...upgrade, aiTokenId });
+			const message = `'AI Token ID' has '${aiTokenId}' in place of a value`;
+			expect(item).toMatchObject({ error: { message } });
+			expect(requests).toEqual([]);
+		},
+	);
+
 	test('an empty list in an optional field is left out (mastra, 10728)', async () => {
 		await call({ ...upgrade, aiTokenId: '={{ [] }}' });
 		expect(JSON.parse(requests[0]!.body)).not.toHaveProperty('aiTokenId');
@@ -309,15 +319,19 @@ test.each([
 	'🎉',
 	'<urn:uuid:a>',
 	'Pro...',
+	'#PRO',
+	'#000',
+	'page#name?x=1',
+	'null7',
 ])('the key %j of a shop or a mail is a key', async (key) => {
 	expect((await run(withKey(key as string))).items).toMatchObject([{ billed: true }]);
 });
 
 // prettier-ignore
-const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000'];
+const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', 'pay_undefined', 'order-null-7'];
 /** Templates of GLPI (glpi-webhook, 66), SimpleWebhooks (10), hermes-agent (84173), Mailtrain (510) and others. */
 // prettier-ignore
-const NOT_FILLED_IN = ['##ticket.id##', '{PLAYER_UUID}', '{payment_id}', '[payment_id]', '[[id]]', '%PAYMENT_ID%', '*|PAYMENT_ID|*', '<%= id %>', '#{id}', '@{triggerBody()?["id"]}', '<<payment_id>>'];
+const NOT_FILLED_IN = ['##ticket.id##', '{PLAYER_UUID}', '{payment_id}', '[payment_id]', '[[id]]', '%PAYMENT_ID%', '*|PAYMENT_ID|*', '<%= id %>', '#{id}', '@{triggerBody()?["id"]}', '<<payment_id>>', '«Payment_ID»', '{0}', '%1$s', '{field_1}', '__PAYMENT_ID__', '$payment_id', 'YOUR_PAYMENT_ID'];
 test.each(NOT_FILLED_IN)(
 	'the key %j of a template that was not filled in is refused',
 	async (key) => {
@@ -357,20 +371,42 @@ test.each([
 	'charged_back',
 	'is_not_paid',
 	'pastDue',
+	// Errors, and what Chargebee, Paystack and Apple say while they try again.
+	'payment_error',
+	'errored',
+	'failing',
+	'payment_due',
+	'attention',
+	'in_billing_retry_period',
+	'no_payment_method',
+	'non_payment',
+	'unconfirmed',
+	'uncaptured',
+	'reversed',
+	'timed_out',
+	'notpaid',
+	'PAYMENTFAILED',
+	'onhold',
+	'active_unpaid',
+	'Active (Past Due)',
+	'pending_canceled',
 	false,
-])('a subscription that is %s, as payment providers say, is not confirmed', async (status) => {
+	{ state: 'unpaid' },
+	[{ code: 'past_due' }],
+])('a subscription that is %j, as payment providers say, is not confirmed', async (status) => {
 	answer = { status };
 	const { error } = await run(upgrade);
-	expect(error?.message).toContain(`its subscription is '${String(status)}'`);
+	const shown = typeof status === 'object' ? JSON.stringify(status) : String(status);
+	expect(error?.message).toContain(`its subscription is '${shown}'`);
 });
 
 // prettier-ignore
 const ARE_PAID = [
 	'active', 'trialing', 'paid', 'succeeded', 'complete', 'extended', 'no_payment_required', 'completed_without_errors',
 	'notified', 'pending_cancel', 'cancel_at_period_end', 'active_until_canceled', 'unpaused', 'begun_paid', 'non_refundable',
-	'scheduled', 1, undefined,
+	'scheduled', 'payment_not_required', 'no_payment_method_required', 'pending_cancellation', { state: 'active' }, 1, undefined,
 ];
-test.each(ARE_PAID)('a subscription that is %s is confirmed', async (status) => {
+test.each(ARE_PAID)('a subscription that is %j is confirmed', async (status) => {
 	answer = { status };
 	expect((await run(upgrade)).items).toMatchObject([{ billed: true }]);
 });
@@ -422,6 +458,14 @@ describe('values', () => {
 			const { error } = await run(list(limit));
 			expect(error?.message).toBe("'Limit' is not a whole number [item 0]");
 			expect(requests).toEqual([]);
+		},
+	);
+
+	test.each(['2', '2.0', '={{ 2 }}'])(
+		'Limit %j, as databases and forms write it, is two',
+		async (limit) => {
+			users = [{ id: 1 }, { id: 2 }, { id: 3 }];
+			expect((await run(list(limit))).items).toHaveLength(2);
 		},
 	);
 
@@ -482,6 +526,9 @@ describe('values', () => {
 		json('{"title": "{{ $json.title }}"}'),
 		{ ...getToken, ...bodyField('title', '{{ $json.title }}') },
 		{ ...getToken, ...bodyField('title', '$json.title') },
+		{ ...getToken, ...bodyField('title', '{{ `${$json.first} ${$json.last}` }}') },
+		{ ...getToken, ...bodyField('title', '{{ JSON.stringify({ a: $json.x }) }}') },
+		{ ...getToken, ...bodyField('title', 'As of {{ $now.toISO() }}') },
 		query('title', '{{ $json.title }}'),
 	])('an expression in a field that is set to Fixed is not sent (n8n, 18181)', async (one) => {
 		const { error } = await run(one);
@@ -497,6 +544,9 @@ describe('values', () => {
 			'{{ $t("hello") }}',
 			'{{ price | prepend: "$" }}',
 			'$input',
+			'{{ range $node := .Values.nodes }}',
+			'Dear {{name}}, $json.x is no variable',
+			`{{ $("#app").text() }}`,
 			'={{ "\\u007b\\u007b $json.x" }}',
 		]) {
 			expect((await run({ ...getToken, ...bodyField('title', text) })).error).toBeUndefined();

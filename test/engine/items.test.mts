@@ -79,6 +79,12 @@ test.each<[fields: string, expected: object]>([
 	['tags, tags.name, id.deeper, plan.other, toString', { tags: RECORD.tags }],
 	[' , ', RECORD],
 	['error', { value: { error: 'none' } }],
+	// As models, spreadsheets and JSON write lists.
+	['"id", "tags"', { id: 7, tags: RECORD.tags }],
+	['[\n  "id",\n  "tags"\n]', { id: 7, tags: RECORD.tags }],
+	['“id”;`tags`', { id: 7, tags: RECORD.tags }],
+	['id，tags', { id: 7, tags: RECORD.tags }],
+	['={{ ["id", "tags"] }}', { id: 7, tags: RECORD.tags }],
 ])('Fields to Return %j of a record', async (fields, expected) => {
 	response = success(RECORD);
 	expect((await withFields(fields)).items).toEqual([expected]);
@@ -130,6 +136,13 @@ describe('upgrades', () => {
 		expect(sent()).toEqual([]);
 		expect(error?.message).toBe("'Plan ID' is empty [item 1]");
 		expect(error?.description).toContain('No item was applied. Not sent: item 0.');
+	});
+
+	test('stop at one that may have billed, and the error speaks of the other items only', async () => {
+		sandbox().faults.add({ path: '/plan/upgrade', response: { status: 500 } });
+		const { error } = await run(planUpgrade, { items: items(pro, pro) });
+		expect(error?.message).toMatch(/^Outcome unknown: /);
+		expect(error?.description).toContain('No other item was applied. Not sent: item 1.');
 	});
 
 	test('stop at the first failure, and the error shows which items were applied', async () => {

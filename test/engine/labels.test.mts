@@ -229,6 +229,30 @@ test.each([WORD, 'application/zip', 'image/png', 'application/pdf'])(
 	},
 );
 
+test('base64 is decoded in quotes, in a data URL and in indented lines, too', async () => {
+	const file = Buffer.from(`PK${FILE.repeat(20)}`);
+	const base64 = file.toString('base64');
+	for (const body of [
+		JSON.stringify(base64),
+		`data:${WORD};base64,${base64}`,
+		base64.replace(/.{76}/g, '$&\r\n  '),
+	]) {
+		response = ok(typed(WORD), body);
+		expect((await download()).text).toBe(file.toString());
+	}
+});
+
+test('a table of one column that Excel is said to have made is kept, although it looks like base64', async () => {
+	for (const rows of [20, 21, 22, 23]) {
+		const text = `Name\r\n${'Anton0\r\nBerta1\r\n'.repeat(rows)}`;
+		response = ok(
+			{ ...typed('application/vnd.ms-excel'), 'Content-Disposition': 'attachment' },
+			text,
+		);
+		expect((await download()).text).toBe(text);
+	}
+});
+
 test('a file whose start has letters of base64 alone is kept if it may be a text', async () => {
 	const lines = 'Candidate0xYzAbCdEf\n'.repeat(100);
 	for (const text of [

@@ -57,6 +57,8 @@ const HEADS = [
 const functions: Record<string, Array<(text: string) => unknown>> = {
 	trimInvisible: [text.trimInvisible],
 	findInvisible: [text.findInvisible],
+	normalize: [(given) => text.normalize(given, 'NFKC')],
+	isPlaceholder: ['', '<', '__', '$'].map((head) => (tail) => text.isPlaceholder(head + tail)),
 	standsForNone: ['', '<', '@{', 'n'].map((head) => (tail) => text.standsForNone(head + tail)),
 	isBaseUrl: ['https://a/', 'https://'].map((head) => (tail) => isBaseUrl(`${head}${tail}/v1`)),
 	normalizeEmail: ['a@', 'a@b.'].map((head) => (tail) => text.normalizeEmail(head + tail)),

@@ -9,7 +9,7 @@ const { assetFiles } = createRequire(import.meta.url)('../../gulpfile.js') as {
 	assetFiles: string[];
 };
 
-test('the package has only code and assets, is smaller than 64 kB, and needs no other package', () => {
+test('the package has only code and assets, is smaller than 64 KiB, and needs no other package', () => {
 	const flags = ['pack', '--dry-run', '--json', '--ignore-scripts'];
 	const packed = execFileSync('npm', flags, { cwd: projectRoot, encoding: 'utf8' });
 	type Packed = [{ files: Array<{ path: string }>; size: number }];
@@ -23,7 +23,7 @@ test('the package has only code and assets, is smaller than 64 kB, and needs no 
 		...find(...assetFiles).map((file) => `dist/${file}`),
 	];
 	expect(files.map(({ path }) => path).sort()).toEqual(expected.sort());
-	expect(size).toBeLessThan(64_000);
+	expect(size).toBeLessThan(64 * 1024);
 	const needed = Object.keys(manifest).filter((key) => /dependencies$/i.test(key));
 	expect(needed).toEqual(['peerDependencies', 'devDependencies']);
 });

@@ -67,6 +67,7 @@ test.each<[string, string, string, string | undefined]>([
 	['hmac', 'after a blank', `sha256= ${inHex}`, undefined],
 	['hmac', 'in another encoding', `sha256=${base64}`, `${WRONG} It is in Base64: ${CHOOSE}`],
 	['hmac in base64', 'in another encoding', inHex, `${WRONG} It is in hex: ${CHOOSE}`],
+	['hmac', 'of each encoding', `sha256=${sign('', SECRET)},sha256=${base64}`, WRONG],
 	['hmac in base64', 'without padding', base64.replace('=', ''), undefined],
 	['standardWebhooks', 'without padding', standard.replace('=', ''), undefined],
 	['standardWebhooks', 'last', `v1a,${'A'.repeat(88)} v2,x v1,AAAA ${standard}`, undefined],

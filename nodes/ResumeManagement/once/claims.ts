@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import { Failure, type Outcome } from '../../shared/failure';
+import { normalize } from '../../shared/text';
 import { pause } from '../http/pause';
-import { type ClaimContext, withRow } from './withRow';
+import { areRowsSeparate, type ClaimContext, Row } from './withRow';
 
 /**
  * Milliseconds. All items of a run together wait no longer for other executions, or for n8n's
@@ -35,23 +36,17 @@ const MAX_STORING = 60_000;
 const STORING_INTERVAL = 1_000;
 
 /**
- * n8n's mode that stores a list of values in one row of `processed_data`. Its other modes store
- * only the latest value.
- */
-const MODE = { mode: 'entries' } as const;
-
-/**
  * The execution that has inserted a claim: unclear if the database's answers were lost, or others
  * asked at the same time.
  */
 type Owner = 'this' | 'other' | 'unclear';
 
-/** A key that this execution may send, by the names of its rows. */
+/** A key that this execution may send. */
 export interface Claim {
 	/** Stands in the claim's row. */
 	ownerId: string;
-	claimRow: string;
-	successRow: string;
+	claimRow: Row;
+	successRow: Row;
 }
 
 /**
@@ -81,14 +76,15 @@ export class Claims {
 	 */
 	async claim(key: string, identity: unknown): Promise<Claim | 'alreadySent'> {
 		const sameKey = comparableKey(key);
-		const claimRow = rowName('claim', sameKey);
-		const successRow = rowName('success', sameKey, identity);
-		const ownerId = randomUUID();
-		await this.refuseSharedRows();
+		const claimRow = this.rowOf('claim', sameKey);
+		const successRow = this.rowOf('success', sameKey, identity);
+		await this.requireSeparateRows();
 		let owner: Owner = 'other';
 		do {
 			// First the success: its claim stays, too.
 			if (await this.isStored(successRow, owner)) return 'alreadySent';
+			// A new ID each time: n8n may write one that was added to an earlier row into a later one.
+			const ownerId = randomUUID();
 			if (!(await this.isStored(claimRow, owner))) owner = await this.take(claimRow, ownerId);
 			if (owner === 'this') return { ownerId, claimRow, successRow };
 		} while (await this.mayWait());
@@ -106,14 +102,14 @@ export class Claims {
 	 * @returns the execution that has inserted the row
 	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then
 	 */
-	private async take(claimRow: string, ownerId: string): Promise<Owner> {
+	private async take(claimRow: Row, ownerId: string): Promise<Owner> {
 		for (let attempt = 0; attempt < MAX_INSERTIONS; attempt++) {
-			const owner = await this.insertClaim(claimRow, ownerId).catch(() => undefined);
+			const owner = await insertClaim(claimRow, ownerId).catch(() => undefined);
 			if (owner) return owner;
 			const values = await this.countOnceReachable(claimRow);
 			if (values > ROW_AND_OWNER) return 'unclear';
 			if (values > 0) {
-				return await this.insertClaim(claimRow, ownerId).catch(() => 'unclear' as const);
+				return await insertClaim(claimRow, ownerId).catch(() => 'unclear' as const);
 			}
 			await pause(INTERVAL, this.cancelled);
 		}
@@ -124,9 +120,9 @@ export class Claims {
 	 * @throws Failure if n8n's database can't be read: nothing was stored, unless the owner of the
 	 * claim is unclear
 	 */
-	private async isStored(row: string, owner: Owner = 'other'): Promise<boolean> {
+	private async isStored(row: Row, owner: Owner): Promise<boolean> {
 		try {
-			return (await this.count(row)) > 0;
+			return (await row.count()) > 0;
 		} catch {
 			throw owner === 'unclear' ? maybeUsed() : notClaimed();
 		}
@@ -136,10 +132,10 @@ export class Claims {
 	 * Counts the values of a row that may have been stored: waits for the database.
 	 * @throws Failure if it takes too long
 	 */
-	private async countOnceReachable(row: string): Promise<number> {
+	private async countOnceReachable(row: Row): Promise<number> {
 		for (;;) {
 			try {
-				return await this.count(row);
+				return await row.count();
 			} catch {
 				if (!(await this.mayWait())) throw maybeUsed();
 			}
@@ -163,31 +159,25 @@ export class Claims {
 	 */
 	async settle(claim: Claim, outcome: Outcome): Promise<void> {
 		if (outcome === 'applied') {
-			await this.store(async () => await this.insertSuccess(claim.successRow), NOT_STORED);
+			const { successRow } = claim;
+			await this.store(async () => await successRow.add([successRow.name]), NOT_STORED);
 		} else if (outcome === 'refused') {
 			let mayBeRemoved = false;
 			await this.store(async () => {
 				// If the database has removed the row without confirming it, another execution may have
 				// claimed the key since then.
-				if (mayBeRemoved && !(await this.isOwn(claim))) return;
+				const owner = mayBeRemoved ? await ownerNow(claim) : 'this';
+				if (owner === 'unclear') return this.hint(NOT_REMOVED);
 				mayBeRemoved = true;
-				await this.remove(claim.claimRow);
+				if (owner === 'this') await claim.claimRow.remove();
 			}, NOT_REMOVED);
 		}
 	}
 
-	/** Checks whether the row of a claim is there, and is still that of this execution. */
-	private async isOwn({ claimRow, ownerId }: Claim): Promise<boolean> {
-		if ((await this.count(claimRow)) !== ROW_AND_OWNER) return false;
-		return (await this.insertClaim(claimRow, ownerId)) === 'this';
-	}
-
-	/**
-	 * @throws Failure if n8n stores all rows as one: then there is a row that nobody has written (see
-	 * {@link withRow})
-	 */
-	async refuseSharedRows(): Promise<void> {
-		if (await this.isStored(NEVER_WRITTEN)) throw notClaimed();
+	/** @throws Failure if n8n's database can't be read, or stores all rows as one */
+	async requireSeparateRows(): Promise<void> {
+		const areSeparate = await areRowsSeparate(this.context).catch(() => false);
+		if (!areSeparate) throw notClaimed();
 	}
 
 	/**
@@ -207,45 +197,32 @@ export class Claims {
 		}
 	}
 
-	/** `node` is n8n's scope of a row. `withRow` puts the row's name in place of the node's ID. */
-	private async count(row: string): Promise<number> {
-		return await withRow(this.context, row, ({ getProcessedDataCount }) =>
-			getProcessedDataCount?.('node', MODE),
-		);
+	/** @param parts identify the row, as JSON can express them */
+	private rowOf(...parts: unknown[]): Row {
+		// Accents may be composed in two ways.
+		const text = normalize(JSON.stringify(parts), 'NFC');
+		const hash = createHash('sha256').update(text).digest('hex');
+		return new Row(this.context, `resumeManagement:${hash}`);
 	}
+}
 
-	/**
-	 * Inserts the row of a claim with its own name and the owner's ID. If the row is there, n8n adds
-	 * the ID. If another execution inserts the row at the same time, the database refuses this
-	 * insertion.
-	 * @returns the execution that has inserted the row, now or before
-	 */
-	private async insertClaim(row: string, ownerId: string): Promise<'this' | 'other'> {
-		const values = await this.record(row, [row, ownerId]);
-		const isNewRow = values.new.includes(row);
-		const isOwner = values.processed.includes(ownerId);
-		return isNewRow || isOwner ? 'this' : 'other';
-	}
+/**
+ * Inserts the row of a claim with its own name and the owner's ID. If the row is there, n8n adds
+ * the ID.
+ * @returns the execution that has inserted the row, now or before
+ */
+async function insertClaim(row: Row, ownerId: string): Promise<'this' | 'other'> {
+	const values = await row.add([row.name, ownerId]);
+	const isNewRow = values.new.includes(row.name);
+	const isOwner = values.processed.includes(ownerId);
+	return isNewRow || isOwner ? 'this' : 'other';
+}
 
-	private async insertSuccess(row: string): Promise<void> {
-		await this.record(row, [row]);
-	}
-
-	/**
-	 * Adds values to a row.
-	 * @returns the values that were not in the row, as `new`, and those that were, as `processed`
-	 */
-	private async record(row: string, values: string[]) {
-		return await withRow(this.context, row, ({ checkProcessedAndRecord }) =>
-			checkProcessedAndRecord?.(values, 'node', MODE),
-		);
-	}
-
-	private async remove(row: string): Promise<void> {
-		await withRow(this.context, row, ({ clearAllProcessedItems }) =>
-			clearAllProcessedItems?.('node', MODE),
-		);
-	}
+/** Returns the execution whose claim is in the row now: another one's, if there is no row. */
+async function ownerNow({ claimRow, ownerId }: Claim): Promise<Owner> {
+	const values = await claimRow.count();
+	if (values > ROW_AND_OWNER) return 'unclear';
+	return values === 0 ? 'other' : await insertClaim(claimRow, ownerId);
 }
 
 const NOT_REMOVED =
@@ -260,8 +237,7 @@ const NOT_STORED =
  */
 function comparableKey(key: string): string {
 	return (
-		key
-			.normalize('NFKC')
+		normalize(key, 'NFKC')
 			.replace(/ +/g, ' ')
 			// The last one is the long vowel of Japanese, which their keyboards write for a hyphen.
 			.replace(/[\p{Pd}\u2043\u2212\u30fc]/gu, '-')
@@ -269,14 +245,6 @@ function comparableKey(key: string): string {
 			.replace(/[\u201c-\u201f\u2033]/g, '"')
 	);
 }
-
-function rowName(...parts: unknown[]): string {
-	// Accents may be composed in two ways.
-	const text = JSON.stringify(parts).normalize('NFC');
-	return `resumeManagement:${createHash('sha256').update(text).digest('hex')}`;
-}
-
-const NEVER_WRITTEN = rowName('never written');
 
 function notClaimed(): Failure {
 	return new Failure('key.notClaimed', {}, { outcome: 'refused' });

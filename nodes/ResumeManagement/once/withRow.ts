@@ -16,7 +16,7 @@ export interface ClaimContext {
  * can both find a key new. Only the INSERT of a row decides. n8n names the row by the node's ID,
  * which it reads before its first `await` (n8n/src/deduplication/deduplication-helper.ts). So the
  * node has the row's name as its ID while the helper is called. If n8n read the ID later, all rows
- * would be one: `Claims.refuseSharedRows` notices that by a row that is never written.
+ * would be one: {@link areRowsSeparate} notices that.
  *
  * n8n has no "insert if absent" for nodes, which would replace this file:
  * .github/ISSUE_TEMPLATE/n8n-request.md asks for it.
@@ -39,4 +39,47 @@ export async function withRow<T>(
 	}
 	if (!result) throw new Error('n8n has no such helper.');
 	return await result;
+}
+
+/**
+ * n8n's mode that stores a list of values in one row of `processed_data`. Its other modes store
+ * only the latest value.
+ */
+const MODE = { mode: 'entries' } as const;
+
+/** A row of n8n's table `processed_data`, which holds a list of values. */
+export class Row {
+	constructor(
+		private readonly context: ClaimContext,
+		readonly name: string,
+	) {}
+
+	/** Counts the values; 0 if there is no row. */
+	async count(): Promise<number> {
+		return await withRow(this.context, this.name, ({ getProcessedDataCount }) =>
+			getProcessedDataCount?.('node', MODE),
+		);
+	}
+
+	/**
+	 * Adds values. The first ones insert the row. If another execution inserts it at the same time,
+	 * the database refuses this insertion.
+	 * @returns the values that were not in the row, as `new`, and those that were, as `processed`
+	 */
+	async add(values: string[]) {
+		return await withRow(this.context, this.name, ({ checkProcessedAndRecord }) =>
+			checkProcessedAndRecord?.(values, 'node', MODE),
+		);
+	}
+
+	async remove(): Promise<void> {
+		await withRow(this.context, this.name, ({ clearAllProcessedItems }) =>
+			clearAllProcessedItems?.('node', MODE),
+		);
+	}
+}
+
+/** Checks that a row that is never written has no values: it would have those of other rows. */
+export async function areRowsSeparate(context: ClaimContext): Promise<boolean> {
+	return (await new Row(context, 'resumeManagement:never written').count()) === 0;
 }

@@ -35,6 +35,7 @@ import {
 	beginsAsPage,
 	FILE_START,
 	fileTypeOf,
+	isBinaryFile,
 	isBinaryType,
 	isPdf,
 	packingOf,
@@ -220,7 +221,7 @@ async function open(
 		return pdf && isPdf(pdf) ? { content: pdf, type: PDF } : { parsed };
 	}
 	const decoded = isBinaryType(declared) ? fromBase64(text ?? '') : undefined;
-	if (decoded) return { content: decoded, type: declared };
+	if (decoded && isBinaryFile(decoded)) return { content: decoded, type: declared };
 	const isAccepted = texts === 'any' || (texts === 'noPage' && !beginsAsPage(body.bytes));
 	const isNeverFile = text === '' || reportsError(parsed.body);
 	return isAccepted && !isNeverFile ? { content: body.bytes, type: declared } : { parsed };

@@ -14,7 +14,7 @@ export function fileTypeOf(bytes: Buffer, declared: string): string | undefined 
 	if (declared === PDF) return isPdf(bytes) ? PDF : undefined;
 	// Some servers send each response as a page or as JSON.
 	if (/^%PDF-\d/.test(startOf(bytes))) return PDF;
-	if (isBinaryType(declared) && isBase64(startOf(bytes))) return undefined;
+	if (isBinaryType(declared) && base64In(startOf(bytes)) !== undefined) return undefined;
 	const isText = beginsAsText(bytes) || /^text\/|[/+](html|json|xml)$/.test(declared);
 	return isText ? undefined : declared;
 }
@@ -23,20 +23,48 @@ export function fileTypeOf(bytes: Buffer, declared: string): string | undefined 
  * Checks for a type whose files are never texts, so that base64 in their place is to be decoded.
  */
 export function isBinaryType(type: string): boolean {
-	return /^image\/(?!svg)|officedocument|opendocument|^application\/(zip|msword|vnd\.ms-)/.test(
+	return /^image\/(?!svg)|officedocument|opendocument|^application\/((x-)?(zip|msword)|vnd\.ms-)/.test(
 		type,
 	);
+}
+
+/** First characters of archives (also of Word and Excel), of older Office files, and of images. */
+const BINARY_STARTS = [
+	'PK',
+	'\xd0\xcf',
+	'\x89PNG',
+	'\xff\xd8',
+	'GIF8',
+	'RIFF',
+	'BM',
+	'II*',
+	'MM\0',
+];
+
+/** Checks that decoded bytes are no text that only looked like base64. */
+export function isBinaryFile(bytes: Buffer): boolean {
+	const start = bytes.toString('latin1', 0, 4);
+	return BINARY_STARTS.some((one) => start.startsWith(one));
 }
 
 /** Characters. A shorter text may be an ID, a hash or a token. */
 const MIN_BASE64_LENGTH = 200;
 
-/** Checks for base64, also in lines, but not for a number in hex, a path or a sentence. */
-export function isBase64(text: string): boolean {
-	const isLong = text.length >= MIN_BASE64_LENGTH;
-	const hasOtherCharacters = /[^\w+/=\r\n-]/.test(text);
-	const isHex = /^[\da-f]+$/i.test(text);
-	return isLong && !hasOtherCharacters && !isHex && /[A-Z]/.test(text);
+/**
+ * Returns the base64 in a text, which may be quoted, in lines or a data URL; undefined for a number
+ * in hex, a path, or a sentence.
+ */
+export function base64In(text: string): string | undefined {
+	const base64 = text
+		.trim()
+		.replace(/^"|"$/g, '')
+		.replace(/^data:[^,]{0,200};base64,\s*/i, '')
+		.replace(/[\r\n][ \t]*/g, '')
+		.replace(/={1,2}$/, '');
+	const isLong = base64.length >= MIN_BASE64_LENGTH;
+	const hasOtherCharacters = /[^\w+/-]/.test(base64);
+	const isHex = /^[\da-f]+$/i.test(base64);
+	return isLong && !hasOtherCharacters && !isHex && /[A-Z]/.test(base64) ? base64 : undefined;
 }
 
 /**

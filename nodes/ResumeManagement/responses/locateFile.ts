@@ -3,7 +3,7 @@ import { isObject, valueAt } from '../../shared/json';
 import { shownNames, valuesNamed } from '../../shared/names';
 import { HIDDEN } from '../../shared/secrets';
 import type { JsonBody } from '../http/judge';
-import { beginsAsText, isBase64 } from './fileTypes';
+import { base64In, beginsAsText } from './fileTypes';
 import { FILES } from './names';
 
 /** A file in a JSON response: behind a link, or in the response itself. */
@@ -63,14 +63,10 @@ function fileOfWords(text: string): Located | undefined {
 
 /** Decodes base64, even in lines or as a data URL; undefined if the text is not base64. */
 export function fromBase64(text: string): Buffer | undefined {
-	const base64 = text
-		.trim()
-		.replace(/^data:[^,]{0,200};base64,\s*/i, '')
-		.replace(/[\r\n][ \t]*/g, '')
-		.replace(/={1,2}$/, '');
+	const base64 = base64In(text);
 	// A single character after groups of four is less than a byte.
-	const isWhole = !base64.includes('=') && base64.length % 4 !== 1;
-	return isWhole && isBase64(base64) ? Buffer.from(base64, 'base64') : undefined;
+	const isWhole = base64 !== undefined && base64.length % 4 !== 1;
+	return isWhole ? Buffer.from(base64, 'base64') : undefined;
 }
 
 function noFile(id: FailureId, body: JsonBody, path = ''): Failure {

@@ -1,11 +1,21 @@
 import { Failure } from '../../shared/failure';
-import type { JsonBody, ParsedResponse } from '../http/judge';
+import type { JsonBody } from '../http/judge';
 import { requestJson } from '../http/request';
 import type { HttpContext, HttpRequest } from '../http/send';
 import { type ListPlace, requireList } from './findList';
 import { idOf } from './ids';
 import { type ListEnd, listEndOf } from './listEnd';
 import { type Pagination, Position } from './pagination';
+
+/** What was read of a list in pages. */
+interface ReadPages {
+	/** Responses of the pages that have records, and of the first page. */
+	bodies: JsonBody[];
+	/** Each record once. */
+	records: unknown[];
+	/** What the pages say about the end of the list. */
+	end?: ListEnd;
+}
 
 /**
  * Requests pages until there are enough records, a response has no cursor (in other modes: no
@@ -19,16 +29,47 @@ export async function requestPages(
 	request: HttpRequest,
 	list: ListPlace & { limit: number },
 	pagination: Pagination,
-): Promise<Pages> {
+): Promise<ReadPages> {
 	const { mode, size, maxPages } = pagination;
-	const pages = new Pages(list, mode);
 	const position = new Position(pagination);
-	for (let page = 1; page <= maxPages; page++) {
+	const bodies: JsonBody[] = [];
+	const all = new Records(mode);
+	let place: ListPlace = list;
+	let lastPage: PageRecord[] = [];
+	let end: ListEnd | undefined;
+	for (let number = 1; number <= maxPages; number++) {
 		const query = { ...request.query, ...size, ...position.query };
 		const response = await requestJson(context, { ...request, query });
-		const count = pages.add(response);
-		const hasNext = position.advance(response.body, count);
-		if (!hasNext || pages.isEnd || pages.records.length >= list.limit) return pages;
+		const { body } = response;
+		const found = requireList(body, place);
+		// The list's path on the first page counts for all pages, so that no other list is mistaken for
+		// it.
+		place = { ...place, path: found.path };
+		const page = found.records.map((record) => ({ id: idOf(record, list.name), record }));
+
+		const isRepeated = isSamePage(page, lastPage);
+		if (isRepeated) {
+			const isAfterFirst = number > 2 || all.records.length === end?.total;
+			// Some services send the last page again for each number past the end. By offset, the list
+			// may go on, as the service may count hidden records. If the second page repeats the first,
+			// the service more likely does not know the parameter, unless the first has the whole list.
+			if (mode !== 'pageNumber' || !isAfterFirst) {
+				throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
+			}
+		} else {
+			all.add(page);
+			lastPage = page;
+			if (number === 1 || page.length > 0) bodies.push(body);
+		}
+
+		end = listEndOf(response, { records: all.records.length, pages: number }, end);
+		const hasNext = position.advance(body, page.length);
+		// The first page may have its own number of records as the total.
+		const isTotalReached = number > 1 && all.records.length === end.total;
+		const isEnd = end.more === undefined ? isTotalReached : !end.more;
+		if (isRepeated || !hasNext || isEnd || all.records.length >= list.limit) {
+			return { bodies, records: all.records, end };
+		}
 	}
 	throw new Failure('list.tooManyPages', { pages: maxPages });
 }
@@ -39,79 +80,20 @@ interface PageRecord {
 	record: unknown;
 }
 
-/**
- * The pages of a list that were read, and each record once. A list may change while it is read, so
- * that records come again.
- */
-class Pages {
-	/** Responses of the pages that have records, and of the first page. */
-	readonly bodies: JsonBody[] = [];
-
+/** The records of all pages. A list may change while it is read, so that records come again. */
+class Records {
+	/** Each record once. */
 	readonly records: unknown[] = [];
-
-	/** What the pages say about the end of the list. */
-	end?: ListEnd;
-
-	/** The page that was added last is the end of the list. */
-	isEnd = false;
-
-	private count = 0;
-
-	private lastPage: PageRecord[] = [];
 
 	private readonly ids = new Set<string>();
 
 	/** Records without an ID, as JSON. */
 	private readonly withoutId = new Set<string>();
 
-	constructor(
-		private place: ListPlace,
-		private readonly mode: Pagination['mode'],
-	) {}
-
-	/** @returns the number of records on the page @throws Failure */
-	add(response: ParsedResponse & { body: JsonBody }): number {
-		const { body } = response;
-		const { path, records } = requireList(body, this.place);
-		// The list's path on the first page counts for all pages, so that no other list is mistaken for
-		// it.
-		this.place = { ...this.place, path };
-		const page = records.map((record) => ({ id: idOf(record, this.place.name), record }));
-		this.count++;
-		const isRepeated = this.isPageBefore(page);
-		if (isRepeated && !this.mayRepeat()) {
-			throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
-		}
-		if (!isRepeated) this.addRecords(page);
-		if (this.count === 1 || (records.length > 0 && !isRepeated)) this.bodies.push(body);
-		const read = { records: this.records.length, pages: this.count };
-		this.end = listEndOf(response, read, this.end);
-		const { more, total } = this.end;
-		// The first page may have its own number of records as the total.
-		const isTotalReached = this.count > 1 && this.records.length === total;
-		this.isEnd = isRepeated || (more === undefined ? isTotalReached : !more);
-		return records.length;
-	}
-
-	/** Checks whether all of these records have IDs, and these are the IDs of the page before. */
-	private isPageBefore(page: PageRecord[]): boolean {
-		const haveIds = page.length > 0 && page.every(({ id }) => id !== undefined);
-		return haveIds && sortedIds(page) === sortedIds(this.lastPage);
-	}
-
-	/**
-	 * Checks whether a repeated page is past the end of the list: some services send the last page
-	 * again for each number past the end. By offset, the list may go on, as the service may count
-	 * hidden records. If the second page repeats the first, the service more likely does not know the
-	 * parameter, unless the first has the whole list.
-	 */
-	private mayRepeat(): boolean {
-		const isAfterLast = this.count > 2 || this.records.length === this.end?.total;
-		return this.mode === 'pageNumber' && isAfterLast;
-	}
+	constructor(private readonly mode: Pagination['mode']) {}
 
 	/** @throws Failure if two records can't be told apart */
-	private addRecords(page: PageRecord[]): void {
+	add(page: PageRecord[]): void {
 		refuseSameId(page);
 		const texts = page
 			.filter(({ id }) => id === undefined)
@@ -125,8 +107,13 @@ class Pages {
 			if (id === undefined || !this.ids.has(id)) this.records.push(record);
 			if (id !== undefined) this.ids.add(id);
 		}
-		this.lastPage = page;
 	}
+}
+
+/** Checks whether all of these records have IDs, and these are the IDs of the page before. */
+function isSamePage(page: PageRecord[], before: PageRecord[]): boolean {
+	const haveIds = page.length > 0 && page.every(({ id }) => id !== undefined);
+	return haveIds && sortedIds(page) === sortedIds(before);
 }
 
 function sortedIds(page: PageRecord[]): string {

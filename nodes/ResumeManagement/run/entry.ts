@@ -30,7 +30,7 @@ export async function runAllItems(
 	const run: Run = {
 		context: this,
 		node,
-		returnsFailures: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
+		returnsFailures: returnsFailures(this, { canStop: true }),
 		credentials: new CredentialReader(this),
 		hint: (message) => void hints.add(message),
 		readParameter: (...values) => this.getNodeParameter(...values),
@@ -64,7 +64,7 @@ export async function runOneItem(
 	const run: Run = {
 		context: this,
 		node,
-		returnsFailures: this.continueOnFail() || isTool(node),
+		returnsFailures: returnsFailures(this, { canStop: false }),
 		credentials: new CredentialReader(this),
 		hint: () => {},
 		// This context is of one item, so that its method takes no index.
@@ -76,6 +76,17 @@ export async function runOneItem(
 		if (!operation.write) return await readItem(run, operation, index);
 		return await writeInTurn({ ...run, writeId: writeIdOf(this) }, operation, index);
 	});
+}
+
+/**
+ * Decides whether a failed item is returned as data. Tools return theirs: a thrown error tells the
+ * model of n8n's AI Agent 3 its message alone, and that of AI Agent 2 nothing.
+ * @param canStop the model learns of a thrown error, so that On Error = Stop applies to tools, too
+ */
+function returnsFailures(context: Run['context'], { canStop }: { canStop: boolean }): boolean {
+	if (context.continueOnFail()) return true;
+	const node = context.getNode();
+	return isTool(node) && !(canStop && node.onError === 'stopWorkflow');
 }
 
 /** Runs reads side by side. */

@@ -29,6 +29,7 @@ export function withProgress(
 	if (indexes.length === 1) return error;
 	const journal = journalOf(context);
 	const applied = indexes.filter((index) => journal.isApplied(index));
+	const mayBeApplied = indexes.some((index) => journal.recall(index)?.outcome === 'unknown');
 	const isOfThisNode = error instanceof NodeApiError || error instanceof NodeOperationError;
 	// An error of n8n's own, such as an expression's, stays as it is, unless applied items must be
 	// named.
@@ -40,7 +41,7 @@ export function withProgress(
 	const sentences = [
 		shown.description,
 		applied.length === 0
-			? 'No item was applied.'
+			? `No ${mayBeApplied ? 'other ' : ''}item was applied.`
 			: `Already applied: ${applied.length} of ${indexes.length} (${itemList(applied)}).`,
 		unsent.length > 0 && `Not sent: ${itemList(unsent)}.`,
 		applied.length > 0 && `A new execution sends the applied items again${unlessKeyed(operation)}.`,

@@ -17,12 +17,7 @@ import type { WriteId } from '../once/writeId';
 export interface Run {
 	context: IExecuteFunctions | IExecutePaginationFunctions;
 	node: INode;
-	/**
-	 * A failed item is returned as data, and the run continues. Otherwise, the first failed item ends
-	 * it. Tools return their failures: a thrown error tells the model of n8n's AI Agent 3 its message
-	 * alone, and that of AI Agent 2 nothing. So a tool of AI Agent 3 throws only if the user has set
-	 * On Error to Stop, and one of AI Agent 2 never.
-	 */
+	/** A failed item is returned as data, and the run continues. Otherwise, the first one ends it. */
 	returnsFailures: boolean;
 	credentials: CredentialReader;
 	/** Identifies the write of a run of one item. Otherwise, the item's index does. */

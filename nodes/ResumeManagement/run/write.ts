@@ -129,7 +129,7 @@ async function writeOne(
 	const { request, preview, sendOnceKey } = write;
 	if (preview) {
 		// An item that could not be sent fails in a preview, too.
-		if (sendOnceKey) await claimsOf(run).refuseSharedRows();
+		if (sendOnceKey) await claimsOf(run).requireSeparateRows();
 		return previewOf(operation, request);
 	}
 	const entry = sendOnceKey

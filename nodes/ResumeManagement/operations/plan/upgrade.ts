@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { exactString, isObject } from '../../../shared/json';
-import { normalizeEmail } from '../../../shared/text';
+import { normalize, normalizeEmail } from '../../../shared/text';
 import { RecordOutput } from '../../responses/record';
 import type { WriteOperation } from '../operation';
 import { options, sendOnceKey, simplify } from '../fields';
@@ -32,16 +32,19 @@ const maxUpgrades: INodeProperties = {
  */
 const NOT_PAID = new RegExp(
 	`\\b(${[
-		'fail(ed|ure)?|declined|rejected|refused|denied|insufficient|unsuccessful|aborted',
+		'\\w*fail(ed|ing|ure)?|declined|rejected|refused|denied|insufficient|unsuccessful|aborted',
+		'error(s|ed)?|unconfirmed|unauthorized|uncaptured|timed ?out|attention|missing|needs?',
 		'pending|await(ing)?|waiting|queued|processing|requires?|required|incomplete|draft|in progress',
-		'unpaid|past ?due|overdue|delinquent|uncollectible|dunning|lapsed|disputed',
+		'unpaid|notpaid|no payment|non payment|(past ?)?due|overdue|retry(ing)?|delinquent',
+		'uncollectible|dunning|lapsed|disputed|reversed',
 		'cancell?ed|expired|ended|terminated|deleted|void(ed)?|refunded|charged? ?back|revoked',
-		'paused|suspended|halted|hold|blocked|frozen|inactive|disabled|deactivated|not|false',
+		'paused|suspended|halted|(on ?)?hold|blocked|frozen|inactive|disabled|deactivated|not|false',
 	].join('|')})\\b`,
 );
 
-/** As {@link NOT_PAID}, but paid: `no_payment_required`, and a subscription until its end. */
-const PAID = /^active\b|^pending cancel|\bno (\w+ )?required\b/;
+/** Phrases that sound so, but say that nothing is open: `no_payment_required`, `pending_cancel`. */
+const PAID =
+	/\b(no (\w+ ){0,3}required|not required|pending (cancel(lation)?|renewal)|until cancell?ed|without errors)\b/g;
 
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
@@ -134,7 +137,7 @@ export const upgrade: WriteOperation = {
 		const preview = parameters.flag('preview');
 		const isRepeatAllowed = parameters.flag('options.allowRepeatedUpgrades');
 		// The same plan with other AI credits is most often a mistake.
-		const id = JSON.stringify([normalizeEmail(email), planId.normalize('NFC')]);
+		const id = JSON.stringify([normalizeEmail(email), normalize(planId, 'NFC')]);
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
 			preview,
@@ -150,19 +153,23 @@ export const upgrade: WriteOperation = {
 
 /** The plan that the user is now on is the requested one (§3). */
 function planProblem(subscription: IDataObject, sent: IDataObject): string | undefined {
-	const plan = exactString(subscription.plan_id)?.normalize('NFC');
-	const isSame = plan === String(sent.planId).normalize('NFC');
+	const plan = exactString(subscription.plan_id) ?? '';
+	const isSame = normalize(plan, 'NFC') === normalize(String(sent.planId), 'NFC');
 	return isSame ? undefined : 'its subscription is not of the requested plan';
 }
 
+/** Characters. */
+const MAX_STATUS_LENGTH = 200;
+
 function statusProblem({ status }: IDataObject): string | undefined {
-	const words = String(status)
+	const text = typeof status === 'object' ? JSON.stringify(status) : String(status);
+	const words = text
+		.slice(0, MAX_STATUS_LENGTH)
 		.replace(/([a-z])(?=[A-Z])/g, '$1 ')
 		.replace(/[^\p{L}]+/gu, ' ')
-		.trim()
 		.toLowerCase();
-	const isPaid = PAID.test(words) || !NOT_PAID.test(words);
-	return isPaid ? undefined : `its subscription is '${String(status)}'`;
+	const isPaid = !NOT_PAID.test(words.replace(PAID, ''));
+	return isPaid ? undefined : `its subscription is '${text}'`;
 }
 
 /**
