@@ -133,7 +133,7 @@ export class ResumeManagementApi implements ICredentialType {
 	/**
 	 * Adds the header `Authentication`, as the service spells it (§4 and §5). A function, because
 	 * only code can clean a pasted key. n8n's generic kind would also evaluate an expression for each
-	 * request: 1 ms, which is 14.5 % of the time of an item.
+	 * request, which is slow.
 	 */
 	authenticate: ICredentialType['authenticate'] = async ({ baseUrl, privateKey }, request) => {
 		if (!isBaseUrl(baseUrl)) throw new Error(INVALID_BASE_URL);

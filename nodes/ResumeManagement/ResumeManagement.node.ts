@@ -30,15 +30,18 @@ import { runAllItems, runOneItem } from './run/entry';
  * n8n's first entry point: a function for each operation, by the values of resource and operation. n8n
  * calls it with all items of a run (getCustomOperation in n8n-core's workflow-execute.ts).
  */
-const customOperations: NonNullable<INodeType['customOperations']> = {};
-for (const { option, operations } of resources) {
-	const ofResource: (typeof customOperations)[string] = {};
-	for (const operation of operations) {
-		ofResource[operation.value] = async function (this: IExecuteFunctions) {
-			return await runAllItems.call(this, operation);
-		};
-	}
-	customOperations[option.value] = ofResource;
+const customOperations: INodeType['customOperations'] = Object.fromEntries(
+	resources.map(({ option, operations }) => [
+		option.value,
+		Object.fromEntries(operations.map(runner)),
+	]),
+);
+
+function runner(operation: Operation) {
+	const run = async function (this: IExecuteFunctions) {
+		return await runAllItems.call(this, operation);
+	};
+	return [operation.value, run] as const;
 }
 
 /**

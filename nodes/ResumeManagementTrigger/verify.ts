@@ -97,7 +97,8 @@ const SIGNATURE = '([0-9a-fA-F]{64}|[a-zA-Z0-9+/]{43}=?)';
  * What separates the parts of a header, and stands at its ends. Node.js joins the lines of a header
  * with a comma.
  */
-const [START, END] = ['(?<=^|[ \\t,;])', '(?=$|[ \\t,;])'];
+const START = '(?<=^|[ \\t,;])';
+const END = '(?=$|[ \\t,;])';
 
 /**
  * Finds the signatures after a prefix. There may be several, such as of the old and the new secret,

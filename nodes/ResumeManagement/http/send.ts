@@ -64,6 +64,24 @@ export function cancelSignalOf(context: HttpContext): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 }
 
+/** Settings of each request. */
+const STREAMED = {
+	encoding: 'stream',
+	returnFullResponse: true,
+	// Otherwise, n8n would throw for an HTTP error without the service's reason, and send the request
+	// again after a 401 (n8n-core's request-helper-functions.ts).
+	ignoreHttpStatusErrors: true,
+	// A `TimeLimit` ends each request. The timeout of n8n's client would include the time that n8n
+	// takes to store a file.
+	timeout: 0,
+} as const;
+
+/**
+ * n8n's client treats a truncated compressed body as complete (`finishFlush` in
+ * lib/adapters/http.js of axios).
+ */
+const NOT_COMPRESSED = { 'Accept-Encoding': 'identity' };
+
 /**
  * Sends one request with the private key, and follows no redirect: n8n would send the key to each
  * host that one leads to.
@@ -131,24 +149,6 @@ export async function requestLink(
 		limit,
 	});
 }
-
-/** Settings of each request. */
-const STREAMED = {
-	encoding: 'stream',
-	returnFullResponse: true,
-	// Otherwise, n8n would throw for an HTTP error without the service's reason, and send the request
-	// again after a 401 (n8n-core's request-helper-functions.ts).
-	ignoreHttpStatusErrors: true,
-	// A `TimeLimit` ends each request. The timeout of n8n's client would include the time that n8n
-	// takes to store a file.
-	timeout: 0,
-} as const;
-
-/**
- * n8n's client treats a truncated compressed body as complete (`finishFlush` in
- * lib/adapters/http.js of axios).
- */
-const NOT_COMPRESSED = { 'Accept-Encoding': 'identity' };
 
 /** Waits until the response begins. */
 async function awaitResponse(

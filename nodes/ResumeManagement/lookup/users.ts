@@ -13,8 +13,8 @@ export interface UserByEmail extends Pick<ListSettings, 'path' | 'pagination'> {
 /** The users of an account by email address. */
 interface Directory {
 	userCount: number;
-	/** For each email address, the IDs of its users; undefined for a user without a clear ID. */
-	ids: Map<string, Set<string | undefined>>;
+	/** For each email address, the IDs of its users; '' for a user without a clear ID. */
+	ids: Map<string, Set<string>>;
 }
 
 /** Settings of the item, for the request of the list. */
@@ -82,7 +82,7 @@ function listUnreadable({ message: reason, advice, facts }: Failure): Failure {
 function directoryOf(users: unknown[]): Directory {
 	const ids: Directory['ids'] = new Map();
 	for (const user of users) {
-		const id = idOf(user, 'users');
+		const id = idOf(user, 'users') ?? '';
 		for (const email of stringsNamed(user, EMAIL).map(normalizeEmail)) {
 			ids.set(email, (ids.get(email) ?? new Set()).add(id));
 		}
@@ -91,15 +91,15 @@ function directoryOf(users: unknown[]): Directory {
 }
 
 function onlyId({ userCount, ids }: Directory, email: string): string {
-	const found = [...(ids.get(email) ?? [])];
-	if (found.length === 0) {
+	const [id, ...others] = ids.get(email) ?? [];
+	if (id === undefined) {
 		throw new Failure('user.notFound', { users: userCount, emails: ids.size });
 	}
-	if (found.length > 1) {
-		const shown = found.map((id) => id ?? '(none)').join(', ');
-		throw new Failure('user.several', { count: found.length, ids: shown });
+	if (others.length > 0) {
+		const shown = [id, ...others].map((one) => one || '(none)').join(', ');
+		throw new Failure('user.several', { count: others.length + 1, ids: shown });
 	}
-	const segment = found[0] && toSegment(found[0]);
-	if (segment) return segment;
+	const segment = toSegment(id);
+	if (segment !== undefined) return segment;
 	throw new Failure('user.withoutId', { properties: idNames('users').join(', ') });
 }

@@ -352,6 +352,6 @@ export function options(...entries: INodeProperties[]): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add Option',
 		default: {},
-		options: entries.sort((a, b) => a.displayName.localeCompare(b.displayName)),
+		options: [...entries].sort((a, b) => a.displayName.localeCompare(b.displayName)),
 	};
 }

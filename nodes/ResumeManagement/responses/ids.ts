@@ -5,7 +5,8 @@ import { idNames } from './names';
 
 /** Returns the strings and exact numbers that a record has under these names. */
 export function stringsNamed(record: unknown, names: readonly string[]): string[] {
-	return valuesNamed(record, names).flatMap((value) => exactString(value)?.trim() || []);
+	const texts = valuesNamed(record, names).map((value) => exactString(value)?.trim() ?? '');
+	return texts.filter((text) => text !== '');
 }
 
 /**
@@ -15,6 +16,7 @@ export function stringsNamed(record: unknown, names: readonly string[]): string[
  */
 export function idOf(record: unknown, list: string): string | undefined {
 	const values = valuesNamed(record, idNames(list)).filter((id) => id !== null && id !== '');
-	const [id, ...others] = new Set(values.map((value) => exactString(value)?.trim()));
-	return id && others.length === 0 && !id.includes(HIDDEN) ? id : undefined;
+	const ids = [...new Set(values.map((value) => exactString(value)?.trim() ?? ''))];
+	const id = ids.length === 1 ? ids[0]! : '';
+	return id === '' || id.includes(HIDDEN) ? undefined : id;
 }

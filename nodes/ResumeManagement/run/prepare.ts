@@ -42,8 +42,8 @@ export async function prepareRead(
 	const parameters = parametersOf(run, operation, index);
 	const output = new operation.returns(parameters, operation);
 	const retries = parameters.wholeNumber('options.retries');
-	const address = await prepareCommon(run, operation, index, parameters, retries);
-	return { request: { ...address, method: operation.method }, output };
+	const common = await prepareCommon(run, operation, index, parameters, retries);
+	return { request: { ...common, method: operation.method }, output };
 }
 
 /** As {@link prepareRead}, for a write. */
@@ -57,8 +57,8 @@ export async function prepareWrite(
 	const { method = operation.method, body, preview, purchase, extras } = input;
 	const sendOnceKey = parameters.sendOnceKey();
 	const output = new operation.returns(parameters, operation);
-	const address = await prepareCommon(run, operation, index, parameters, WRITE_RETRIES);
-	const request = { ...address, method, body, write: true };
+	const common = await prepareCommon(run, operation, index, parameters, WRITE_RETRIES);
+	const request = { ...common, method, body, write: true };
 	return { request, output, sendOnceKey, preview, purchase, extras };
 }
 
