@@ -211,8 +211,28 @@ example(
 		await receive({ userId });
 		const unnamed = `Resume without an ID of user ${userId} was not scored`;
 		const enter =
-			'Enter your field for the ID in The resume. Then the next save scores the resume.';
+			'Enter your field for the ID in The resume. Then the next save scores the resume. If the event Resume Section Saved is about no resume, choose another one in Section saved.';
 		expect(await message()).toEqual([`${unnamed}: ${enter}`]);
+
+		// One resume that can not be scored costs no other its row.
+		const several = ['resume-010', 'resume-011', 'resume-012'].map((id) => {
+			const copy = structuredClone(json);
+			Object.assign(copy.data as object, { data: { resumeId: id, userId } });
+			return { json: copy };
+		});
+		await api.updateWorkflow(exampleId(file), { pinData: { 'Section saved': several } });
+		sandbox.faults.add({ path: '/resume/resume-010/score', response: { status: 404 } });
+		sandbox.faults.add({ path: '/resume/resume-011/score', ...success({ score: null }) });
+		expect(await message()).toEqual([
+			expect.stringMatching(/^Resume resume-010 of user .* The next save scores the resume\.$/),
+			'And 1 more: see the Error output of Judge the score.',
+		]);
+		sandbox.faults.clear();
+		const kept = await readTable('Latest scores');
+		expect(
+			kept.filter(({ resumeId }) => !before.some((row) => row.resumeId === resumeId)),
+		).toMatchObject([{ resumeId: 'resume-012' }]);
+		await instance.deleteRows('Latest scores', 'resumeId', 'resume-012');
 
 		// IDs with other names are entered in one node.
 		const { nodes } = await api.readWorkflow(exampleId(file));
