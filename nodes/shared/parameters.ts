@@ -67,7 +67,7 @@ export class ParameterReader {
 	 * added.
 	 */
 	isAdded(name: string): boolean {
-		return this.readParameter(name, null) !== null;
+		return this.read(name, null) !== null;
 	}
 
 	flag(name: string): boolean {
@@ -218,11 +218,10 @@ export class ParameterReader {
 		return new ParameterValue(value, label, { consequence, isTool });
 	}
 
-	/** Returns the value of a field, or its default. */
-	private read(name: string): unknown {
-		const { default: byDefault } = this.fieldAt(name);
+	/** Returns the value of a field, or the fallback. */
+	private read(name: string, fallback = this.fieldAt(name).default): unknown {
 		try {
-			return this.readParameter(name, byDefault);
+			return this.readParameter(name, fallback);
 		} catch (error) {
 			// n8n's expression engine can't return a function, for example.
 			throw isErrorOfN8n(error) ? error : this.notEvaluated(name);
@@ -266,7 +265,7 @@ const EXPRESSION =
 
 /** The same where braces and `$` may be those of another template system, such as `{{ $labels.a }}`. */
 const EXPRESSION_IN_TEXT =
-	/\{\{(?:(?!\}\})[^]){0,500}?\$(\(["']\w|(json|node|binary)[.[]|(vars|env|now|input|prevNode|execution|workflow)\.|(today|itemIndex)\b|(items|fromAI)\()|^\s*\$json[.[]/;
+	/\{\{(?!\{)(?:(?!\}\})[^]){0,500}?\$(\(["'][^"'#.]|(node|binary)[.?[]|(vars|env|now|input|prevNode|execution|workflow)\??\.|(json|today|itemIndex)\b|(items|fromAI|jmespath)\()|^\s*\$json[.[]/;
 
 function textsIn(value: unknown): string[] {
 	if (typeof value === 'string') return [value];
@@ -278,8 +277,8 @@ function placeAfter(before: string): string {
 	return before === '' ? 'at its start' : `after '${before}'`;
 }
 
-/** Blanks, quotes and brackets around the paths in a list. */
-const AROUND_A_PATH = /^[\s"'`“”[\]]{1,50}|[\s"'`“”[\]]{1,50}$/g;
+/** A path in quotes, as in a list of JSON. */
+const IN_QUOTES = /^["'`“](.*)["'`”]$/;
 
 const EMAIL_PATTERN = /^[^@\s]+@[^@\s]+$/;
 
@@ -399,9 +398,13 @@ class ParameterValue {
 	/** Returns dotted paths: a list, or a text that separates them, also as a list of JSON. */
 	dottedPaths(): string[] {
 		const { value, label, settings } = this;
-		const parts = Array.isArray(value) ? value : this.unfilteredText().split(/[,，;\r\n]/);
+		const parts = Array.isArray(value)
+			? value
+			: this.unfilteredText()
+					.replace(/^\[([^]*)\]$/, '$1')
+					.split(/[,，;\r\n]/)
+					.map((part) => part.trim().replace(IN_QUOTES, '$1'));
 		return parts
-			.map((part) => (typeof part === 'string' ? part.replace(AROUND_A_PATH, '') : part))
 			.map((part) => new ParameterValue(part, label, settings).optionalText())
 			.filter(Boolean);
 	}

@@ -44,7 +44,7 @@ const NOT_A_VALUE = [
 	/\[object /i,
 	// Errors of spreadsheets in any language, such as #BEZUG! and #NV. Numbers and names, such as
 	// #1001 and #PRO, are values.
-	/^#([^1-9\p{Ll}]*[!?/][^1-9\p{Ll}]*|#*|NV|YOK|PUUTTUU|HIÁNYZIK|NENÍ_K_DISPOZICI)$/u,
+	/^#([^1-9\p{Ll}]*[!?/][^1-9\p{Ll}]*|#*|NV|YOK|PUUTTUU|HIÁNYZIK|NENÍ_K_DISPOZICI|NEDOSTUPNÝ|GETTING_DATA|REF|VALUE|NAME)$/u,
 	// The same within a text.
 	/#(n\/a|ref!|value!|name\?(?!\w)|div\/0!|num!)/i,
 	// LibreOffice's Err:502, and Google's Loading... before a sheet is calculated.
@@ -65,12 +65,13 @@ function comparable(text: string): string {
 	return text.slice(0, MAX_COMPARED).normalize('NFKC');
 }
 
-/** Characters of a text that is normalized: it takes very long for many accents in a row. */
+/** Characters of a text that is normalized at once: it takes very long for many accents in a row. */
 const MAX_NORMALIZED = 10_000;
 
-/** Normalizes a text for comparison. A very long one is compared as it is. */
+/** Normalizes a text for comparison: a very long one letter by letter, each with its accents. */
 export function normalize(text: string, form: 'NFC' | 'NFKC'): string {
-	return text.length > MAX_NORMALIZED ? text : text.normalize(form);
+	if (text.length <= MAX_NORMALIZED) return text.normalize(form);
+	return text.replace(/\P{M}\p{M}{0,1000}/gu, (letter) => letter.normalize(form));
 }
 
 /** Words by which models and people say that there is no value. */
@@ -93,8 +94,8 @@ const PLACEHOLDERS = [
 	// A name between marks, as in `<user_id>`, `##ticket.id##` and `__ID__`. What has a digit, the @
 	// of a message's ID, or the quotes of JSON is a value.
 	/^([<[{%#*|«]|__)(?!.*[^\s@]@)[^\p{N}"':]*([>\]}%#*|»]|__)$/u,
-	// {0}, {field_1}, %s, $payment_id
-	/^\{\w{1,20}\}$|^%(\d\$)?[sd]$|^\$!?\{?[a-z_]+\}?$/i,
+	// {0}, {field_1}, %s
+	/^\{\w{1,20}\}$|^%(\d\$)?[sd]$/i,
 	// @{triggerBody()?["id"]}, YOUR_PAYMENT_ID
 	/^@\{.*\}$|^YOUR_[A-Z_]+$/,
 ];
@@ -116,16 +117,18 @@ export function saysNone(text: string): boolean {
 	return (hasWordForNone && !saysMore) || hasOnlySigns;
 }
 
-/** What programs write for a missing part of a text, as in `pay_undefined`. */
-const MISSING_PART = /(^|[-_:/ ])(undefined|null|NaN)([-_:/ ]|$)/;
+/** What programs write for a missing part of a text, as in `pay_undefined`, or a name as in `$id`. */
+const MISSING_PART =
+	/(?<![\p{L}\p{N}])(undefined|null|NULL|NaN|None|<nil>)(?![\p{L}\p{N}])|^\$!?\{?[A-Za-z_]+\}?$/u;
 
 /**
  * Checks whether a text stands for no value, or lacks a part of it. Elsewhere than in a key, such
  * words may be names, such as the plan `none`.
  */
 export function standsForNone(text: string): boolean {
-	const start = text.slice(0, MAX_COMPARED);
-	return saysNone(text) || isPlaceholder(text) || isNotAValue(text) || MISSING_PART.test(start);
+	// In JSON, null is a value.
+	const lacksPart = !/^[{[]/.test(text) && MISSING_PART.test(text.slice(0, MAX_COMPARED));
+	return saysNone(text) || isPlaceholder(text) || isNotAValue(text) || lacksPart;
 }
 
 /** Returns the words and numbers in a text, in lower case. N/A is one word. */

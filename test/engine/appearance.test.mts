@@ -323,12 +323,13 @@ test.each([
 	'#000',
 	'page#name?x=1',
 	'null7',
+	'{"id":7,"note":null}',
 ])('the key %j of a shop or a mail is a key', async (key) => {
 	expect((await run(withKey(key as string))).items).toMatchObject([{ billed: true }]);
 });
 
 // prettier-ignore
-const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', 'pay_undefined', 'order-null-7'];
+const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', 'pay_undefined', 'order-null-7', 'pay_None', 'pay.undefined', '#GETTING_DATA', '#REF'];
 /** Templates of GLPI (glpi-webhook, 66), SimpleWebhooks (10), hermes-agent (84173), Mailtrain (510) and others. */
 // prettier-ignore
 const NOT_FILLED_IN = ['##ticket.id##', '{PLAYER_UUID}', '{payment_id}', '[payment_id]', '[[id]]', '%PAYMENT_ID%', '*|PAYMENT_ID|*', '<%= id %>', '#{id}', '@{triggerBody()?["id"]}', '<<payment_id>>', '«Payment_ID»', '{0}', '%1$s', '{field_1}', '__PAYMENT_ID__', '$payment_id', 'YOUR_PAYMENT_ID'];
@@ -388,6 +389,11 @@ test.each([
 	'PAYMENTFAILED',
 	'onhold',
 	'active_unpaid',
+	'soft_decline',
+	'timeout',
+	'unauthorised',
+	'canceling',
+	'no funds, action required',
 	'Active (Past Due)',
 	'pending_canceled',
 	false,
@@ -404,7 +410,8 @@ test.each([
 const ARE_PAID = [
 	'active', 'trialing', 'paid', 'succeeded', 'complete', 'extended', 'no_payment_required', 'completed_without_errors',
 	'notified', 'pending_cancel', 'cancel_at_period_end', 'active_until_canceled', 'unpaused', 'begun_paid', 'non_refundable',
-	'scheduled', 'payment_not_required', 'no_payment_method_required', 'pending_cancellation', { state: 'active' }, 1, undefined,
+	'scheduled', 'payment_not_required', 'no_payment_method_required', 'pending_cancellation', { state: 'active' }, 'active (no errors)', 'no_payment_due',
+	{ code: 'active', cancel_at_period_end: false, canceled_at: null, error: null }, 1, undefined,
 ];
 test.each(ARE_PAID)('a subscription that is %j is confirmed', async (status) => {
 	answer = { status };
@@ -442,6 +449,13 @@ test.each([[], {}, null])(
 		expect(items[0]).not.toHaveProperty('error');
 	},
 );
+
+test('a long key with its accents in two forms is one key', async () => {
+	const key = `${'é'.repeat(50)}${'x'.repeat(10_001)}`;
+	expect((await run(withKey(key.normalize('NFC')))).items).toMatchObject([{ billed: true }]);
+	expect((await run(withKey(key.normalize('NFD')))).items).toMatchObject([{ alreadySent: true }]);
+	expect(requests).toHaveLength(1);
+});
 
 describe('values', () => {
 	const list = (limit: unknown) => ({ ...getUsers, returnAll: false, limit: limit as number });
@@ -529,6 +543,8 @@ describe('values', () => {
 		{ ...getToken, ...bodyField('title', '{{ `${$json.first} ${$json.last}` }}') },
 		{ ...getToken, ...bodyField('title', '{{ JSON.stringify({ a: $json.x }) }}') },
 		{ ...getToken, ...bodyField('title', 'As of {{ $now.toISO() }}') },
+		{ ...getToken, ...bodyField('title', '{{ JSON.stringify($json) }}') },
+		{ ...getToken, ...bodyField('title', "{{ $('Überweisung').item.json.email }}") },
 		query('title', '{{ $json.title }}'),
 	])('an expression in a field that is set to Fixed is not sent (n8n, 18181)', async (one) => {
 		const { error } = await run(one);

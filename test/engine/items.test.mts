@@ -84,6 +84,7 @@ test.each<[fields: string, expected: object]>([
 	['[\n  "id",\n  "tags"\n]', { id: 7, tags: RECORD.tags }],
 	['“id”;`tags`', { id: 7, tags: RECORD.tags }],
 	['id，tags', { id: 7, tags: RECORD.tags }],
+	['tags[]', {}],
 	['={{ ["id", "tags"] }}', { id: 7, tags: RECORD.tags }],
 ])('Fields to Return %j of a record', async (fields, expected) => {
 	response = success(RECORD);

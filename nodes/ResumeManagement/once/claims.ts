@@ -83,10 +83,11 @@ export class Claims {
 		do {
 			// First the success: its claim stays, too.
 			if (await this.isStored(successRow, owner)) return 'alreadySent';
-			// A new ID each time: n8n may write one that was added to an earlier row into a later one.
-			const ownerId = randomUUID();
-			if (!(await this.isStored(claimRow, owner))) owner = await this.take(claimRow, ownerId);
-			if (owner === 'this') return { ownerId, claimRow, successRow };
+			if (!(await this.isStored(claimRow, owner))) {
+				const taken = await this.take(claimRow);
+				if (taken.owner === 'this') return { ownerId: taken.ownerId, claimRow, successRow };
+				owner = taken.owner;
+			}
 		} while (await this.mayWait());
 		throw owner === 'unclear' ? maybeUsed() : new Failure('key.claimed');
 	}
@@ -102,14 +103,16 @@ export class Claims {
 	 * @returns the execution that has inserted the row
 	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then
 	 */
-	private async take(claimRow: Row, ownerId: string): Promise<Owner> {
+	private async take(claimRow: Row): Promise<{ owner: Owner; ownerId: string }> {
 		for (let attempt = 0; attempt < MAX_INSERTIONS; attempt++) {
-			const owner = await insertClaim(claimRow, ownerId).catch(() => undefined);
-			if (owner) return owner;
+			// A new ID each time: n8n may write one that was added to an earlier row into a later one.
+			const ownerId = randomUUID();
+			const inserted = await insertClaim(claimRow, ownerId).catch(() => undefined);
+			if (inserted) return { owner: inserted, ownerId };
 			const values = await this.countOnceReachable(claimRow);
-			if (values > ROW_AND_OWNER) return 'unclear';
 			if (values > 0) {
-				return await insertClaim(claimRow, ownerId).catch(() => 'unclear' as const);
+				const owner = await ownerNow({ claimRow, ownerId }).catch(() => 'unclear' as const);
+				return { owner, ownerId };
 			}
 			await pause(INTERVAL, this.cancelled);
 		}
@@ -219,14 +222,20 @@ async function insertClaim(row: Row, ownerId: string): Promise<'this' | 'other'>
 }
 
 /** Returns the execution whose claim is in the row now: another one's, if there is no row. */
-async function ownerNow({ claimRow, ownerId }: Claim): Promise<Owner> {
+async function ownerNow({
+	claimRow,
+	ownerId,
+}: Pick<Claim, 'claimRow' | 'ownerId'>): Promise<Owner> {
 	const values = await claimRow.count();
 	if (values > ROW_AND_OWNER) return 'unclear';
-	return values === 0 ? 'other' : await insertClaim(claimRow, ownerId);
+	const owner = values === 0 ? 'other' : await insertClaim(claimRow, ownerId);
+	// Another execution may have added its ID, or written back an old row, in between.
+	const isAlone = owner !== 'this' || (await claimRow.count()) === ROW_AND_OWNER;
+	return isAlone ? owner : 'unclear';
 }
 
 const NOT_REMOVED =
-	'A Send Once Key could not be released, although nothing was done for it. The node will not send this key again.';
+	'A Send Once Key may not have been released, although nothing was done for it. If so, the node will not send this key again.';
 
 const NOT_STORED =
 	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was used before.';

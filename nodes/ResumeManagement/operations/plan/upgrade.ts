@@ -32,19 +32,25 @@ const maxUpgrades: INodeProperties = {
  */
 const NOT_PAID = new RegExp(
 	`\\b(${[
-		'\\w*fail(ed|ing|ure)?|declined|rejected|refused|denied|insufficient|unsuccessful|aborted',
-		'error(s|ed)?|unconfirmed|unauthorized|uncaptured|timed ?out|attention|missing|needs?',
+		'\\w*fail(ed|ing|ure)?|declin\\w*|rejected|refused|denied|insufficient|unsuccessful|aborted',
+		'error(s|ed)?|unconfirmed|unauthori[sz]ed|uncaptured|uncharged|unverified|time(d )?out',
 		'pending|await(ing)?|waiting|queued|processing|requires?|required|incomplete|draft|in progress',
-		'unpaid|notpaid|no payment|non payment|(past ?)?due|overdue|retry(ing)?|delinquent',
-		'uncollectible|dunning|lapsed|disputed|reversed',
-		'cancell?ed|expired|ended|terminated|deleted|void(ed)?|refunded|charged? ?back|revoked',
+		'attention|missing|needs?|unpaid|notpaid|no payment|non ?payment|(past ?)?due|overdue',
+		'retry(ing)?|arrears|outstanding|delinquent',
+		'uncollectible|dunning|lapsed|disputed?|reversed',
+		'cancell?(ed|ing)|expired|ended|terminated|deleted|void(ed)?|refunded|charged? ?back|revoked',
 		'paused|suspended|halted|(on ?)?hold|blocked|frozen|inactive|disabled|deactivated|not|false',
 	].join('|')})\\b`,
 );
 
 /** Phrases that sound so, but say that nothing is open: `no_payment_required`, `pending_cancel`. */
-const PAID =
-	/\b(no (\w+ ){0,3}required|not required|pending (cancel(lation)?|renewal)|until cancell?ed|without errors)\b/g;
+const PAID = new RegExp(
+	`\\b(${[
+		'no (\\w+ ){0,3}(required|needed)|not required|no (payment )?due|next payment due',
+		'no errors?|without errors|pending (cancel(l?ation)?|renewal|downgrade)|until cancell?ed',
+	].join('|')})\\b`,
+	'g',
+);
 
 export const upgrade: WriteOperation = {
 	value: 'upgrade',
@@ -162,14 +168,23 @@ function planProblem(subscription: IDataObject, sent: IDataObject): string | und
 const MAX_STATUS_LENGTH = 200;
 
 function statusProblem({ status }: IDataObject): string | undefined {
-	const text = typeof status === 'object' ? JSON.stringify(status) : String(status);
-	const words = text
+	const shown = typeof status === 'object' ? JSON.stringify(status) : String(status);
+	const words = textOf(status)
 		.slice(0, MAX_STATUS_LENGTH)
 		.replace(/([a-z])(?=[A-Z])/g, '$1 ')
-		.replace(/[^\p{L}]+/gu, ' ')
+		// A phrase ends at a comma or a bracket.
+		.replace(/[,;/()]+/g, ' | ')
+		.replace(/[^\p{L}|]+/gu, ' ')
 		.toLowerCase();
 	const isPaid = !NOT_PAID.test(words.replace(PAID, ''));
-	return isPaid ? undefined : `its subscription is '${text}'`;
+	return isPaid ? undefined : `its subscription is '${shown}'`;
+}
+
+/** Returns a status as a text; of an object or a list, its texts. */
+function textOf(status: unknown): string {
+	if (typeof status !== 'object' || status === null) return String(status);
+	const values = Object.values(status).filter((value) => typeof value !== 'boolean');
+	return values.map(textOf).join(', ');
 }
 
 /**
