@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { type Claim, Claims } from '../../nodes/ResumeManagement/once/claims.ts';
 import type { ClaimContext } from '../../nodes/ResumeManagement/once/withRow.ts';
 
@@ -58,13 +58,40 @@ function moment() {
 	return { came, come };
 }
 
+/**
+ * Lets the first execution insert the claim's row after the waiter has found none, so that the waiter adds its ID to
+ * the row.
+ */
+function lateWaiter() {
+	const [waiterFoundNone, inserted, waiterAdded] = [moment(), moment(), moment()];
+	let hasUpdated = false;
+	return {
+		inserted,
+		waiterAdded,
+		async before(step: Step, execution: string) {
+			if (step === 'insert' && execution === 'first') await waiterFoundNone.came;
+			if (execution !== 'waiter') return;
+			if (step === 'insert') {
+				waiterFoundNone.come();
+				await inserted.came;
+			}
+			if (hasUpdated) waiterAdded.come();
+			hasUpdated ||= step === 'update';
+		},
+	};
+}
+
 test('an ID that was added to an earlier row, and is written back late, owns no later row', async () => {
-	const [lateRead, lateWritten, newRow, waiterReads] = [moment(), moment(), moment(), moment()];
+	const { inserted, waiterAdded, before: beforeFirst } = lateWaiter();
+	const [lateFinds, lateRead, lateWritten, newRow, waiterReads] = Array.from({ length: 5 }, moment);
 	let isReleased = false;
 	before = async (step, execution) => {
-		// The first one inserts the row; the waiter adds its ID before the late one reads it.
-		if (step === 'insert' && execution !== 'first' && !isReleased) await sleep(20);
-		if (step === 'find' && execution === 'late') await sleep(30);
+		if (!isReleased) await beforeFirst(step, execution);
+		if (!isReleased && step === 'insert' && execution === 'first') await lateFinds.came;
+		if (step === 'find' && execution === 'late') {
+			lateFinds.come();
+			await waiterAdded.came;
+		}
 		if (step === 'update' && execution === 'late') {
 			lateRead.come();
 			await newRow.came;
@@ -85,6 +112,7 @@ test('an ID that was added to an earlier row, and is written back late, owns no 
 	const held = first.claim('pay_1', ['upgrade']);
 	const others = [claim('waiter'), claim('late')];
 	const claimed = (await held) as Claim;
+	inserted.come();
 	await lateRead.came;
 	isReleased = true;
 	await first.settle(claimed, 'refused');
@@ -96,19 +124,22 @@ test('an ID that was added to an earlier row, and is written back late, owns no 
 }, 30_000);
 
 test('a key that can not be released, because others have asked for it, says so', async () => {
+	const { inserted, waiterAdded, before: beforeFirst } = lateWaiter();
 	let isLocked = true;
 	before = async (step, execution) => {
-		if (step === 'insert' && execution === 'waiter') await sleep(20);
+		await beforeFirst(step, execution);
 		if (step === 'delete' && isLocked) {
 			isLocked = false;
 			throw new Error('SQLITE_BUSY');
 		}
 	};
 	const first = claimsOf('first');
+	const held = first.claim('pay_1', ['upgrade']);
 	const waiter = claimsOf('waiter').claim('pay_1', ['upgrade']);
 	waiter.catch(() => {});
-	const claimed = (await first.claim('pay_1', ['upgrade'])) as Claim;
-	await sleep(100);
+	const claimed = (await held) as Claim;
+	inserted.come();
+	await waiterAdded.came;
 	await first.settle(claimed, 'refused');
 	expect(hints).toEqual([expect.stringContaining('may not have been released')]);
 	await expect(waiter).rejects.toMatchObject({ id: 'key.claimed' });
