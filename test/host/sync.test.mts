@@ -392,6 +392,20 @@ describe.each(syncs)('%s', (which) => {
 	});
 });
 
+it('large-sync says what to do if it does not find its batch workflow', async () => {
+	const id = exampleId('large-sync');
+	const { nodes } = await instance.api.readWorkflow(id);
+	const workflowId = { __rl: true, mode: 'id', value: 'none' };
+	const changed = nodes.map((node) =>
+		node.name === 'Sync a batch' ? { ...node, parameters: { workflowId, options: {} } } : node,
+	);
+	await instance.api.updateWorkflow(id, { nodes: changed });
+	expect(reportOf(await sync('large-sync'))).toMatch(
+		/^Problems: 10\. No resume was synced; the next night tries again\.\n• 10 × Workflow does not exist\. Publish Sync one batch of resumes, and choose it in Sync a batch\. \(users: all of the batch\)\.$/,
+	);
+	await instance.api.updateWorkflow(id, { nodes });
+});
+
 it('both syncs can be activated', async () => {
 	// n8n 2 requires that the called workflow is active. n8n 1 can't activate it, because it has no trigger.
 	const called = tested === '1' ? [] : ['large-sync-batch'];

@@ -474,9 +474,8 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	expect(reports).toEqual([
 		expect.stringMatching(`^${of} ${user.email} failed at Create resume. Outcome unknown: `),
 		expect.stringMatching(`^${of} nobody@example.com failed at The user. No user .* Check the `),
-		...(Array(2).fill(
-			'Somebody called onboarding without an email address. Correct the system that calls.',
-		) as unknown[]),
+		'Somebody called onboarding without an email address. Correct the system that calls.',
+		'Somebody called onboarding without one valid email address (sent: "oliver"). Correct the system that calls.',
 		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. The resume has no field `),
 		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. The service has nothing`),
 		expect.stringMatching(
@@ -1208,6 +1207,52 @@ example('new-or-changed-users', 'passes each changed user on until its step succ
 		await poll('success', 'user-020', 'user-021');
 		await poll('success');
 	}
+});
+
+example('new-or-changed-users', 'passes on only users that a Filter lets through', async () => {
+	const file = 'new-or-changed-users';
+	const id = instance.exampleId(file);
+	const { nodes, connections } = await instance.api.readWorkflow(id);
+	const condition = {
+		id: '1',
+		leftValue: '={{ $json.lastName }}',
+		rightValue: 'Passed',
+		operator: { type: 'string', operation: 'equals' },
+	};
+	const options = { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 };
+	const conditions = { options, conditions: [condition], combinator: 'and' };
+	const filter = {
+		id: 'filter',
+		name: 'Filter',
+		type: 'n8n-nodes-base.filter',
+		typeVersion: 2.2,
+		position: [600, 0] as [number, number],
+		parameters: { conditions },
+	};
+	const [, reported] = connections['Has an ID?']!.main!;
+	const to = (node: string) => [{ node, type: 'main' as const, index: 0 }];
+	await instance.api.updateWorkflow(id, {
+		nodes: [...nodes, filter],
+		connections: {
+			...connections,
+			'Has an ID?': { main: [to('Filter'), reported!] },
+			Filter: { main: [to('New or changed?')] },
+		},
+	});
+	const poll = async () => {
+		const execution = await run(file, 'Every 15 minutes');
+		const passed = jsonOf(execution, 'New or changed?').map(({ userId }) => userId);
+		return [execution.status, ...passed.sort()];
+	};
+	expect(await poll()).toEqual(['success']);
+	const rename = (user: string, name: string) =>
+		instance.query('UPDATE users SET last_name = ? WHERE id = ?', name, user);
+	rename('user-020', 'Passed');
+	rename('user-021', 'Stopped');
+	expect(await poll()).toEqual(['success', 'user-020']);
+	expect(await poll()).toEqual(['success']);
+	rename('user-021', 'Passed');
+	expect(await poll()).toEqual(['success', 'user-021']);
 });
 
 it('runs every workflow of the folder', async () => {

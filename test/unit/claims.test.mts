@@ -83,7 +83,8 @@ function lateWaiter() {
 
 test('an ID that was added to an earlier row, and is written back late, owns no later row', async () => {
 	const { inserted, waiterAdded, before: beforeFirst } = lateWaiter();
-	const [lateFinds, lateRead, lateWritten, newRow, waiterReads] = Array.from({ length: 5 }, moment);
+	const [lateFinds, lateRead, lateWritten] = [moment(), moment(), moment()];
+	const [newRow, waiterReads] = [moment(), moment()];
 	let isReleased = false;
 	before = async (step, execution) => {
 		if (!isReleased) await beforeFirst(step, execution);
