@@ -36,16 +36,13 @@ export async function requestJson(
 }
 
 /**
- * Milliseconds. The pause after attempt n (from 0) is random, up to `FIRST_PAUSE * 2^n` and the
- * longest: clients spread out.
+ * The pause after attempt n (from 0) is random, up to `FIRST_PAUSE_MS * 2^n` and the longest:
+ * clients spread out.
  */
-const FIRST_PAUSE = 500;
+const FIRST_PAUSE_MS = 500;
 
-/**
- * Milliseconds. If the service asks for a longer pause, the request fails, with the pause in its
- * error.
- */
-const MAX_PAUSE = 60_000;
+/** If the service asks for a longer pause, the request fails, with the pause in its error. */
+const MAX_PAUSE_MS = 60_000;
 
 /**
  * Repeats an attempt until it succeeds or must not be repeated.
@@ -66,7 +63,7 @@ export async function withRetries<T>(
 			error = reason;
 		}
 		if (retry === retries || !mayRepeat(error, write)) throw error;
-		const longest = Math.min(FIRST_PAUSE * 2 ** retry, MAX_PAUSE);
+		const longest = Math.min(FIRST_PAUSE_MS * 2 ** retry, MAX_PAUSE_MS);
 		await pause(Math.max(error.facts.retryAfter ?? 0, Math.random() * longest), cancelled);
 		if (cancelled?.aborted) throw error;
 	}
@@ -75,7 +72,7 @@ export async function withRetries<T>(
 /** Checks whether the same request may succeed later and, for a write, provably did nothing. */
 function mayRepeat(error: unknown, write = false): error is Failure {
 	if (!(error instanceof Failure) || !error.facts.transient) return false;
-	if ((error.facts.retryAfter ?? 0) > MAX_PAUSE) return false;
+	if ((error.facts.retryAfter ?? 0) > MAX_PAUSE_MS) return false;
 	return !write || error.outcome === 'refused';
 }
 

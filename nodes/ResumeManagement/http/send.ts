@@ -13,11 +13,11 @@ import type { SecretSpellings } from '../../shared/secrets';
 import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
- * Milliseconds that a response may take if Request Options set no Timeout. n8n's own default is
+ * How long a response may take if Request Options set no Timeout. n8n's own default is
  * five minutes (n8n-core's routing-node.ts), which is long for a read. A payment may take longer
  * than a read.
  */
-const TIMEOUTS = { read: 30_000, write: 120_000 };
+const TIMEOUTS_MS = { read: 30_000, write: 120_000 };
 
 /** n8n's context of a run or a pick list, which sends the requests. */
 export type HttpContext = IExecuteFunctions | IExecutePaginationFunctions | ILoadOptionsFunctions;
@@ -89,7 +89,7 @@ const NOT_COMPRESSED = { 'Accept-Encoding': 'identity' };
  */
 export async function send(context: HttpContext, request: HttpRequest): Promise<HttpResponse> {
 	const { credential, method, path, query, body, write, file, settings } = request;
-	const { timeout = TIMEOUTS[write ? 'write' : 'read'], ...connection } = settings;
+	const { timeout = TIMEOUTS_MS[write ? 'write' : 'read'], ...connection } = settings;
 	const url = credential.baseUrl + path;
 	const limit = new TimeLimit(timeout, cancelSignalOf(context));
 	const options: IHttpRequestOptions = {
@@ -132,7 +132,7 @@ export async function requestLink(
 	{ credential, settings }: HttpRequest,
 	url: string,
 ): Promise<HttpResponse> {
-	const { timeout = TIMEOUTS.read, ...connection } = settings;
+	const { timeout = TIMEOUTS_MS.read, ...connection } = settings;
 	const limit = new TimeLimit(timeout, cancelSignalOf(context));
 	const response = context.helpers.httpRequest({
 		...connection,

@@ -13,8 +13,8 @@ import { findList } from '../responses/findList';
 import { idOf, stringsNamed } from '../responses/ids';
 import { EMAIL, GIVEN_NAMES, idNames, NAMES } from '../responses/names';
 
-/** Milliseconds that a person may wait for a list. */
-const TIMEOUT = 20_000;
+/** A person waits for a list no longer. */
+const TIMEOUT_MS = 20_000;
 
 /** Results in a page of n8n's list. The service is asked for the whole list each time. */
 const PAGE_SIZE = 1_000;
@@ -80,7 +80,7 @@ async function requestRecords(
 		path,
 		credential,
 		retries: 0,
-		settings: { timeout: TIMEOUT },
+		settings: { timeout: TIMEOUT_MS },
 	});
 	const found = findList(body, { name: list });
 	if ('problem' in found) throw new Failure('picker.noList', { list, names: shownNames(body) });

@@ -1,18 +1,15 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 import { Failure, type Outcome } from '../../shared/failure';
-import { normalize } from '../../shared/text';
 import { pause } from '../http/pause';
+import { comparableKey, rowName } from './identity';
 import { areRowsSeparate, type ClaimContext, Row } from './withRow';
 
-/**
- * Milliseconds. All items of a run together wait no longer for other executions, or for n8n's
- * database.
- */
-const MAX_WAIT = 10_000;
+/** All items of a run together wait no longer for other executions, or for n8n's database. */
+const MAX_WAIT_MS = 10_000;
 
-/** Milliseconds between two looks at a claim. */
-const INTERVAL = 250;
+/** Between two looks at a claim. */
+const INTERVAL_MS = 250;
 
 /**
  * Insertions of a claim. A database that is full or read-only refuses each, and so does n8n for a
@@ -27,13 +24,13 @@ const MAX_INSERTIONS = 3;
 const ROW_AND_OWNER = 2;
 
 /**
- * Milliseconds to store what became of a request: more than a backup locks n8n's SQLite database.
+ * For storing what became of a request: longer than a backup locks n8n's SQLite database.
  * n8n itself gives up after one second (`sqlite3_busy_timeout` in sqlite3's src/database.cc).
  */
-const MAX_STORING = 60_000;
+const MAX_STORING_MS = 60_000;
 
-/** Milliseconds between two attempts to store it. n8n's other writes wait during an attempt. */
-const STORING_INTERVAL = 1_000;
+/** Between two attempts to store it. n8n's other writes wait during an attempt. */
+const STORING_INTERVAL_MS = 1_000;
 
 /**
  * The execution that has inserted a claim: unclear if the database's answers were lost, or others
@@ -76,8 +73,8 @@ export class Claims {
 	 */
 	async claim(key: string, identity: unknown): Promise<Claim | 'alreadySent'> {
 		const sameKey = comparableKey(key);
-		const claimRow = this.rowOf('claim', sameKey);
-		const successRow = this.rowOf('success', sameKey, identity);
+		const claimRow = new Row(this.context, rowName('claim', sameKey));
+		const successRow = new Row(this.context, rowName('success', sameKey, identity));
 		await this.requireSeparateRows();
 		let owner: Owner = 'other';
 		do {
@@ -114,7 +111,7 @@ export class Claims {
 				const owner = await ownerNow({ claimRow, ownerId }).catch(() => 'unclear' as const);
 				return { owner, ownerId };
 			}
-			await pause(INTERVAL, this.cancelled);
+			await pause(INTERVAL_MS, this.cancelled);
 		}
 		throw notClaimed();
 	}
@@ -150,9 +147,9 @@ export class Claims {
 	 * @returns false once the run has waited for too long
 	 */
 	private async mayWait(): Promise<boolean> {
-		this.waitsUntil ??= Date.now() + MAX_WAIT;
+		this.waitsUntil ??= Date.now() + MAX_WAIT_MS;
 		if (Date.now() >= this.waitsUntil || this.cancelled?.aborted) return false;
-		await pause(INTERVAL, this.cancelled);
+		await pause(INTERVAL_MS, this.cancelled);
 		return true;
 	}
 
@@ -188,24 +185,16 @@ export class Claims {
 	 * @param hint is shown if no attempt succeeds
 	 */
 	private async store(change: () => Promise<unknown>, hint: string): Promise<void> {
-		const end = Date.now() + MAX_STORING;
+		const end = Date.now() + MAX_STORING_MS;
 		for (;;) {
 			try {
 				await change();
 				return;
 			} catch {
 				if (Date.now() >= end) return this.hint(hint);
-				await pause(STORING_INTERVAL);
+				await pause(STORING_INTERVAL_MS);
 			}
 		}
-	}
-
-	/** @param parts identify the row, as JSON can express them */
-	private rowOf(...parts: unknown[]): Row {
-		// Accents may be composed in two ways.
-		const text = normalize(JSON.stringify(parts), 'NFC');
-		const hash = createHash('sha256').update(text).digest('hex');
-		return new Row(this.context, `resumeManagement:${hash}`);
 	}
 }
 
@@ -239,21 +228,6 @@ const NOT_REMOVED =
 
 const NOT_STORED =
 	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was used before.';
-
-/**
- * Two keys that look the same are one key: with other forms of characters, or with a hyphen or a
- * quote that Word has replaced.
- */
-function comparableKey(key: string): string {
-	return (
-		normalize(key, 'NFKC')
-			.replace(/ +/g, ' ')
-			// The last one is the long vowel of Japanese, which their keyboards write for a hyphen.
-			.replace(/[\p{Pd}\u2043\u2212\u30fc]/gu, '-')
-			.replace(/[\u2018-\u201b\u2032\u02bc]/g, "'")
-			.replace(/[\u201c-\u201f\u2033]/g, '"')
-	);
-}
 
 function notClaimed(): Failure {
 	return new Failure('key.notClaimed', {}, { outcome: 'refused' });

@@ -30,7 +30,8 @@ export async function runAllItems(
 	const run: Run = {
 		context: this,
 		node,
-		returnsFailures: returnsFailures(this, { canStop: true }),
+		// As data, AI Agent 3 tells the model more than the message of an error.
+		returnsFailures: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new CredentialReader(this),
 		hint: (message) => void hints.add(message),
 		readParameter: (...values) => this.getNodeParameter(...values),
@@ -64,7 +65,8 @@ export async function runOneItem(
 	const run: Run = {
 		context: this,
 		node,
-		returnsFailures: returnsFailures(this, { canStop: false }),
+		// AI Agent 2 tells the model nothing of an error, so that it can't stop for one.
+		returnsFailures: this.continueOnFail() || isTool(node),
 		credentials: new CredentialReader(this),
 		hint: () => {},
 		// This context is of one item, so that its method takes no index.
@@ -76,17 +78,6 @@ export async function runOneItem(
 		if (!operation.write) return await readItem(run, operation, index);
 		return await writeInTurn({ ...run, writeId: writeIdOf(this) }, operation, index);
 	});
-}
-
-/**
- * Decides whether a failed item is returned as data. Tools return theirs: a thrown error tells the
- * model of n8n's AI Agent 3 its message alone, and that of AI Agent 2 nothing.
- * @param canStop the model learns of a thrown error, so that On Error = Stop applies to tools, too
- */
-function returnsFailures(context: Run['context'], { canStop }: { canStop: boolean }): boolean {
-	if (context.continueOnFail()) return true;
-	const node = context.getNode();
-	return isTool(node) && !(canStop && node.onError === 'stopWorkflow');
 }
 
 /** Runs reads side by side. */
@@ -130,10 +121,9 @@ async function readItem(
 const NOTHING_FOUND = 'The service returned an empty list: there is nothing to show.';
 
 /**
- * Milliseconds of work, such as expressions, after which n8n gets time for other work, such as
- * sending requests.
+ * After so much work, such as expressions, n8n gets time for other work, such as sending requests.
  */
-const SLICE = 5;
+const SLICE_MS = 5;
 
 /**
  * Runs a task for each index: starts them in order, and at most so many at a time. After a task has
@@ -158,7 +148,7 @@ export async function runInParallel(
 				.catch((error: unknown) => void errors.set(index, error))
 				.then(() => void running.delete(promise));
 			running.add(promise);
-			if (Date.now() - sliceStart >= SLICE) {
+			if (Date.now() - sliceStart >= SLICE_MS) {
 				// `sleep` takes at least 1 ms, which is longer than most items: it must not follow each of
 				// them.
 				await sleep(0);

@@ -109,15 +109,15 @@ async function segmentOf(
 	return await run.users.findId(target, connection);
 }
 
-/** Milliseconds. Node.js ends a longer timer at once. */
-const MAX_TIMEOUT = 2 ** 31 - 1;
+/** Node.js ends a longer timer at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** @throws Failure if Proxy is not a URL */
 function toHttpSettings(options: RequestOptions): HttpRequest['settings'] {
 	const { allowUnauthorizedCerts, proxy } = options;
 	const timeout = Math.ceil(Number(options.timeout ?? 0));
 	return {
-		...(timeout > 0 && { timeout: Math.min(timeout, MAX_TIMEOUT) }),
+		...(timeout > 0 && { timeout: Math.min(timeout, MAX_TIMEOUT_MS) }),
 		...(proxy && { proxy: parseProxy(proxy) }),
 		...(allowUnauthorizedCerts === true && { skipSslCertificateValidation: true }),
 	};

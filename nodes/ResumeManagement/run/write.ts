@@ -8,8 +8,8 @@ import { type JsonBody, whyUnconfirmed } from '../http/judge';
 import { requestJson } from '../http/request';
 import type { HttpRequest } from '../http/send';
 import { type Claim, Claims } from '../once/claims';
+import { requestIdentity } from '../once/identity';
 import { type Entry, journalOf, requireStableJournal } from '../once/journal';
-import { requestIdentity } from '../once/requestIdentity';
 import type { WriteId } from '../once/writeId';
 import type { WriteOperation } from '../operations/operation';
 import { toItem } from '../responses/record';
@@ -45,8 +45,8 @@ export async function writeAll(
 }
 
 /**
- * Adds the outputs of items that an earlier attempt by Retry On Fail has carried out: whatever
- * fails now, they stay.
+ * Adds the outputs of items that an earlier attempt by Retry On Fail has carried out or may have,
+ * and that must not be sent again: whatever fails now, they stay.
  */
 async function recallEarlier(
 	run: Run,

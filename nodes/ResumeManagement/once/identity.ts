@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+
+import { normalize, normalizeEmail } from '../../shared/text';
+import type { HttpRequest } from '../http/send';
+
+/*
+ * What tells one claim from another. n8n's database has hashes of it, so a change in this file, or
+ * in the functions of shared/text.ts that it calls, counts for all keys that were ever sent: a key
+ * whose row has another name then bills again.
+ */
+
+/**
+ * Returns the name of a row.
+ * @param parts identify it, as JSON can express them
+ */
+export function rowName(...parts: unknown[]): string {
+	// Accents may be composed in two ways.
+	const text = normalize(JSON.stringify(parts), 'NFC');
+	return `resumeManagement:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/**
+ * Two keys that look the same are one key: with other forms of characters, or with a hyphen or a
+ * quote that Word has replaced.
+ */
+export function comparableKey(key: string): string {
+	return (
+		normalize(key, 'NFKC')
+			.replace(/ +/g, ' ')
+			// The last one is the long vowel of Japanese, which their keyboards write for a hyphen.
+			.replace(/[\p{Pd}\u2043\u2212\u30fc]/gu, '-')
+			.replace(/[\u2018-\u201b\u2032\u02bc]/g, "'")
+			.replace(/[\u201c-\u201f\u2033]/g, '"')
+	);
+}
+
+/**
+ * Returns everything that tells a request from others with the same Send Once Key. After a change
+ * here, also of the order, an earlier success is not found, and its key is "used before".
+ * @param operation path of the operation: a custom request, which its status alone confirms, is no
+ *   confirmed upgrade
+ */
+export function requestIdentity(operation: string, request: HttpRequest): unknown[] {
+	const { method, path, query, body, credential } = request;
+	const { baseUrl, account } = credential;
+	const email = body?.email;
+	// Addresses in other letters are one address.
+	const compared = typeof email === 'string' ? { ...body, email: normalizeEmail(email) } : body;
+	return ['v1', baseUrl, account, operation, method, path, query, compared];
+}

@@ -1,0 +1,12 @@
+import { comparableKey, rowName } from '../../nodes/ResumeManagement/once/identity.ts';
+
+/** Names of rows as published versions have stored them. Never change one: its key would bill again. */
+const stored = {
+	pay_1: 'resumeManagement:775f022f1df8ea598463f61f60c0bc9b2f504b5dc91ffa8d0b819f5e7dd59c4b',
+	'“Zoë” –  pay_1':
+		'resumeManagement:6cfc5f83c00e26d38912e1c4c3c366ba8ae92b94cf1a2b6ecac362049aab918f',
+};
+
+test.each(Object.entries(stored))('the row of the key %s keeps its name', (key, name) => {
+	expect(rowName('claim', comparableKey(key))).toBe(name);
+});
