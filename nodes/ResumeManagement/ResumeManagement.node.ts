@@ -33,16 +33,16 @@ import { runAllItems, runOneItem } from './run/entry';
 const customOperations: INodeType['customOperations'] = Object.fromEntries(
 	resources.map(({ option, operations }) => [
 		option.value,
-		Object.fromEntries(operations.map(runner)),
+		Object.fromEntries(
+			operations.map((operation) => [
+				operation.value,
+				async function (this: IExecuteFunctions) {
+					return await runAllItems(this, operation);
+				},
+			]),
+		),
 	]),
 );
-
-function runner(operation: Operation) {
-	const run = async function (this: IExecuteFunctions) {
-		return await runAllItems.call(this, operation);
-	};
-	return [operation.value, run] as const;
-}
 
 /**
  * n8n's second entry point, for one item: its routing calls this function where it does not call
@@ -54,7 +54,7 @@ async function runSavedOperation(this: IExecutePaginationFunctions): Promise<INo
 	const known = resources
 		.find(({ option }) => option.value === resource)
 		?.operations.find(({ value }) => value === operation);
-	return await runOneItem.call(this, known);
+	return await runOneItem(this, known);
 }
 
 const properties: INodeProperties[] = [

@@ -22,26 +22,26 @@ import { writeAll, writeInTurn } from './write';
  * @throws NodeApiError or NodeOperationError
  */
 export async function runAllItems(
-	this: IExecuteFunctions,
+	context: IExecuteFunctions,
 	operation: Operation,
 ): Promise<INodeExecutionData[][]> {
-	const node = this.getNode();
+	const node = context.getNode();
 	const hints = new Set<string>();
 	const run: Run = {
-		context: this,
+		context,
 		node,
 		// As data, AI Agent 3 tells the model more than the message of an error.
-		returnsFailures: this.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
-		credentials: new CredentialReader(this),
+		returnsFailures: context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
+		credentials: new CredentialReader(context),
 		hint: (message) => void hints.add(message),
-		readParameter: (...values) => this.getNodeParameter(...values),
+		readParameter: (...values) => context.getNodeParameter(...values),
 	};
-	const indexes = [...this.getInputData().keys()];
+	const indexes = [...context.getInputData().keys()];
 	const items = operation.write
 		? await writeAll(run, operation, indexes)
 		: await readAll(run, operation, indexes);
 	if (node.alwaysOutputData && node.onError === 'continueErrorOutput') hints.add(EMPTY_ITEM);
-	for (const message of hints) this.addExecutionHints({ message, location: 'outputPane' });
+	for (const message of hints) context.addExecutionHints({ message, location: 'outputPane' });
 	return [items];
 }
 
@@ -58,25 +58,25 @@ const EMPTY_ITEM =
  * @throws NodeApiError or NodeOperationError
  */
 export async function runOneItem(
-	this: IExecutePaginationFunctions,
+	context: IExecutePaginationFunctions,
 	operation?: Operation,
 ): Promise<INodeExecutionData[]> {
-	const node = this.getNode();
+	const node = context.getNode();
 	const run: Run = {
-		context: this,
+		context,
 		node,
 		// AI Agent 2 tells the model nothing of an error, so that it can't stop for one.
-		returnsFailures: this.continueOnFail() || isTool(node),
-		credentials: new CredentialReader(this),
+		returnsFailures: context.continueOnFail() || isTool(node),
+		credentials: new CredentialReader(context),
 		hint: () => {},
 		// This context is of one item, so that its method takes no index.
-		readParameter: (name, _index, ...values) => this.getNodeParameter(name, ...values),
+		readParameter: (name, _index, ...values) => context.getNodeParameter(name, ...values),
 	};
-	const index = this.getItemIndex();
+	const index = context.getItemIndex();
 	return await pairedOutput(run, index, async () => {
 		if (!operation) throw new Failure('parameter.operation');
 		if (!operation.write) return await readItem(run, operation, index);
-		return await writeInTurn({ ...run, writeId: writeIdOf(this) }, operation, index);
+		return await writeInTurn({ ...run, writeId: writeIdOf(context) }, operation, index);
 	});
 }
 
