@@ -265,7 +265,7 @@ const EXPRESSION =
 
 /** The same where braces and `$` may be those of another template system, such as `{{ $labels.a }}`. */
 const EXPRESSION_IN_TEXT =
-	/\{\{(?!\{)(?:(?!\}\})[^]){0,500}?\$(\(["'][^"'#.]|(node|binary)[.?[]|(vars|env|now|input|prevNode|execution|workflow)\??\.|(json|today|itemIndex)\b|(items|fromAI|jmespath)\()|^\s*\$json[.[]/;
+	/\{\{(?!\{)(?:(?!\}\})[^]){0,500}?\$(\(\\?["'][^"'#.]|(node|binary)[.?[]|(vars|env|now|input|prevNode|execution|workflow)\??\.|(json|now|today|itemIndex|runIndex)\b|(items|fromAI|jmespath)\()|^\s*\$json[.[]/;
 
 function textsIn(value: unknown): string[] {
 	if (typeof value === 'string') return [value];

@@ -68,10 +68,13 @@ function comparable(text: string): string {
 /** Characters of a text that is normalized at once: it takes very long for many accents in a row. */
 const MAX_NORMALIZED = 10_000;
 
+/** A letter with what belongs to it: accents, parts of a Hangul syllable, voicing marks of kana. */
+const LETTER = /\P{M}[\p{M}\u1160-\u11ff\uff9e\uff9f]{0,1000}/gu;
+
 /** Normalizes a text for comparison: a very long one letter by letter, each with its accents. */
 export function normalize(text: string, form: 'NFC' | 'NFKC'): string {
 	if (text.length <= MAX_NORMALIZED) return text.normalize(form);
-	return text.replace(/\P{M}\p{M}{0,1000}/gu, (letter) => letter.normalize(form));
+	return text.replace(LETTER, (letter) => letter.normalize(form));
 }
 
 /** Words by which models and people say that there is no value. */
@@ -119,7 +122,7 @@ export function saysNone(text: string): boolean {
 
 /** What programs write for a missing part of a text, as in `pay_undefined`, or a name as in `$id`. */
 const MISSING_PART =
-	/(?<![\p{L}\p{N}])(undefined|null|NULL|NaN|None|<nil>)(?![\p{L}\p{N}])|^\$!?\{?[A-Za-z_]+\}?$/u;
+	/(?<![\p{L}\p{N}])(undefined|null|NULL|NaN|NaT|None|<(nil|NA|no value)>)(?![\p{L}\p{N}])|^\$!?\{?[A-Za-z_]+\}?$/u;
 
 /**
  * Checks whether a text stands for no value, or lacks a part of it. Elsewhere than in a key, such

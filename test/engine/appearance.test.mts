@@ -329,7 +329,7 @@ test.each([
 });
 
 // prettier-ignore
-const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', 'pay_undefined', 'order-null-7', 'pay_None', 'pay.undefined', '#GETTING_DATA', '#REF'];
+const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', 'pay_undefined', 'order-null-7', 'pay_None', 'pay_<NA>', 'pay_<no value>', 'pay.undefined', '#GETTING_DATA', '#REF'];
 /** Templates of GLPI (glpi-webhook, 66), SimpleWebhooks (10), hermes-agent (84173), Mailtrain (510) and others. */
 // prettier-ignore
 const NOT_FILLED_IN = ['##ticket.id##', '{PLAYER_UUID}', '{payment_id}', '[payment_id]', '[[id]]', '%PAYMENT_ID%', '*|PAYMENT_ID|*', '<%= id %>', '#{id}', '@{triggerBody()?["id"]}', '<<payment_id>>', '«Payment_ID»', '{0}', '%1$s', '{field_1}', '__PAYMENT_ID__', '$payment_id', 'YOUR_PAYMENT_ID'];
@@ -396,6 +396,10 @@ test.each([
 	'no funds, action required',
 	'Active (Past Due)',
 	'pending_canceled',
+	'no_payment_received_action_required',
+	'no_payment_method_update_required',
+	'no valid card required',
+	'no card on file. required',
 	false,
 	{ state: 'unpaid' },
 	[{ code: 'past_due' }],
@@ -409,7 +413,7 @@ test.each([
 // prettier-ignore
 const ARE_PAID = [
 	'active', 'trialing', 'paid', 'succeeded', 'complete', 'extended', 'no_payment_required', 'completed_without_errors',
-	'notified', 'pending_cancel', 'cancel_at_period_end', 'active_until_canceled', 'unpaused', 'begun_paid', 'non_refundable',
+	'notified', 'pending_cancel', 'cancel_pending', 'active (cancellation pending)', 'no balance due', 'next invoice due on 2027', 'cancel_at_period_end', 'active_until_canceled', 'unpaused', 'begun_paid', 'non_refundable',
 	'scheduled', 'payment_not_required', 'no_payment_method_required', 'pending_cancellation', { state: 'active' }, 'active (no errors)', 'no_payment_due',
 	{ code: 'active', cancel_at_period_end: false, canceled_at: null, error: null }, 1, undefined,
 ];

@@ -129,7 +129,7 @@ describe.each(syncs)('%s', (which) => {
 		if (which === 'large-sync')
 			for (const report of reports)
 				expect(report).toMatch(
-					/^Problems: 9\. No resume was synced; the next night tries again\.\n• 9 × .*\. Run Create the tables, and rename other tables whose names contain Synced resumes\. \(users: all of the batch\)\.$/,
+					/^Problems: 9\. No batch was done to its end; the next night tries again\.\n• 9 × .*\. Run Create the tables, and rename other tables whose names contain Synced resumes\. Or add the column\. \(users: all of the batch\)\.$/,
 				);
 		await expectRepair(which);
 	});
@@ -401,7 +401,7 @@ it('large-sync says what to do if it does not find its batch workflow', async ()
 	);
 	await instance.api.updateWorkflow(id, { nodes: changed });
 	expect(reportOf(await sync('large-sync'))).toMatch(
-		/^Problems: 10\. No resume was synced; the next night tries again\.\n• 10 × Workflow does not exist\. Publish Sync one batch of resumes, and choose it in Sync a batch\. \(users: all of the batch\)\.$/,
+		/^Problems: 10\. No batch was done to its end; the next night tries again\.\n• 10 × Workflow does not exist\. Publish Sync one batch of resumes, and choose it in Sync a batch\. \(users: all of the batch\)\.$/,
 	);
 	await instance.api.updateWorkflow(id, { nodes });
 });

@@ -188,6 +188,13 @@ example(
 			expect.stringMatching(`^${name}: The service has nothing at this address .*Check the ID`),
 		]);
 		sandbox.faults.clear();
+		const { nodes: asImported } = await api.readWorkflow(exampleId(file));
+		const emptied = JSON.parse(JSON.stringify(asImported).replace('"value":60', '"value":""'));
+		await api.updateWorkflow(exampleId(file), { nodes: emptied });
+		expect(await message()).toEqual([
+			expect.stringMatching(`^${name}: Enter your threshold in The resume\\. The next save`),
+		]);
+		await api.updateWorkflow(exampleId(file), { nodes: asImported });
 		const json = structuredClone(pinData!['Section saved']![0]!.json);
 		const receive = async (data: object) => {
 			Object.assign(json.data as object, { data });
@@ -449,7 +456,7 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 		expect(await post('onboarding', body)).toMatchObject({ status: 400, data: noEmail });
 	const resumes = { path: `/user/${user.id}/resumes`, times: 1 };
 	instance.sandbox.faults.add({ ...resumes, ...success([{ id: 7 }]) });
-	expect(await call(user.email)).toMatchObject([200, { resumeId: 7 }]);
+	expect(await call(user.email)).toMatchObject([200, { resumeId: '7' }]);
 	instance.sandbox.faults.add({ ...resumes, ...success([{ uid: 7 }]) });
 	expect(await call(user.email)).toMatchObject([502, { message: 'The resume has no field id' }]);
 	// A failed list is no empty list: no second resume is created.
@@ -562,7 +569,7 @@ example('onboarding', 'creates nothing if the list of resumes is not complete', 
 	// Of several resumes, the first is used, and there is one token.
 	sandbox.faults.add({ path, times: 1, ...success([{ id: 7 }, { id: 8 }]) });
 	sandbox.requests.length = 0;
-	const response = { status: 200, data: { userId: user.id, resumeId: 7 } };
+	const response = { status: 200, data: { userId: user.id, resumeId: '7' } };
 	expect(await post('onboarding', { email: user.email })).toMatchObject(response);
 	expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
@@ -579,6 +586,21 @@ example('onboarding', 'gives the caller only what a caller can do', async () => 
 		expect(await post('onboarding', { email: emails[0] })).toMatchObject(response);
 		sandbox.faults.clear();
 	}
+});
+
+example('onboarding', 'advises nothing that would give each caller the same token', async () => {
+	const { sandbox } = instance;
+	await activate('onboarding');
+	const email = 'twice@example.com';
+	sandbox.faults.add({ path: '/users', ...success([1, 2].map((id) => ({ id, email }))) });
+	const data = { step: 'The user', message: 'Several users have this email address' };
+	expect(await post('onboarding', { email })).toMatchObject({ status: 502, data });
+	sandbox.faults.clear();
+	const { api, exampleId } = instance;
+	const [execution] = await api.waitForExecutions(exampleId('onboarding'), 1);
+	expect(execution!.data.resultData.error!.message).toMatch(
+		/^Onboarding of twice@example\.com failed at The user\. Several users have this email address\. Have the service correct this user: .* Enter no fixed ID/,
+	);
 });
 
 example('onboarding', 'names the step that failed, also when it is run by hand', async () => {

@@ -46,8 +46,10 @@ const NOT_PAID = new RegExp(
 /** Phrases that sound so, but say that nothing is open: `no_payment_required`, `pending_cancel`. */
 const PAID = new RegExp(
 	`\\b(${[
-		'no (\\w+ ){0,3}(required|needed)|not required|no (payment )?due|next payment due',
-		'no errors?|without errors|pending (cancel(l?ation)?|renewal|downgrade)|until cancell?ed',
+		'no (further )?(payment|action|card|invoice|charge)( method)? (is )?(required|needed)',
+		'not required|(no|nothing) (payment |balance |amount )?due|next (payment|invoice) due',
+		'no errors?|without errors|until cancell?ed',
+		'pending (cancel(l?ation)?|renewal|downgrade)|(cancel(l?ation)?|renewal|downgrade) pending',
 	].join('|')})\\b`,
 	'g',
 );
@@ -172,8 +174,8 @@ function statusProblem({ status }: IDataObject): string | undefined {
 	const words = textOf(status)
 		.slice(0, MAX_STATUS_LENGTH)
 		.replace(/([a-z])(?=[A-Z])/g, '$1 ')
-		// A phrase ends at a comma or a bracket.
-		.replace(/[,;/()]+/g, ' | ')
+		// A phrase ends at a comma, a full stop or a bracket.
+		.replace(/[,;:./()]+/g, ' | ')
 		.replace(/[^\p{L}|]+/gu, ' ')
 		.toLowerCase();
 	const isPaid = !NOT_PAID.test(words.replace(PAID, ''));
