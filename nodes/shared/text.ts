@@ -112,7 +112,7 @@ export function isPlaceholder(text: string): boolean {
  * alone. A blank text does not.
  */
 export function saysNone(text: string): boolean {
-	if (trimInvisible(text) === '' || text.length > MAX_COMPARED) return false;
+	if (text.length > MAX_COMPARED || trimInvisible(text) === '') return false;
 	const words = wordsIn(text);
 	const hasWordForNone = words.some((word) => WORDS_FOR_NONE.includes(word));
 	const saysMore = words.some((word) => ![...WORDS_FOR_NONE, ...WORDS_BESIDE].includes(word));
