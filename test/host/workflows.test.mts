@@ -1266,6 +1266,27 @@ example('new-or-changed-users', 'passes on only users that a Filter lets through
 	expect(await poll()).toEqual(['success']);
 	rename('user-021', 'Passed');
 	expect(await poll()).toEqual(['success', 'user-021']);
+
+	// A node on the other wire would save rows without an ID, and each user would come for ever.
+	const other = { ...filter, id: 'other', name: 'Other', typeVersion: 1 };
+	const emptied = {
+		...other,
+		type: 'n8n-nodes-base.aggregate',
+		parameters: { aggregate: 'aggregateAllItemData' },
+	};
+	const input2 = [{ node: 'After your step', type: 'main' as const, index: 1 }];
+	await instance.api.updateWorkflow(id, {
+		nodes: [...nodes, emptied],
+		connections: {
+			...connections,
+			'New or changed?': { main: [[...to('Your step'), ...to('Other')]] },
+			Other: { main: [input2] },
+		},
+	});
+	rename('user-021', 'Changed');
+	const { status, data } = await run(file, 'Every 15 minutes');
+	expect(status).toBe('error');
+	expect(JSON.stringify(data.resultData.error)).toContain('put no node on the wire to Input 2');
 });
 
 it('runs every workflow of the folder', async () => {
