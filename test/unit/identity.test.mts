@@ -1,6 +1,6 @@
 import { comparableKey, rowName } from '../../nodes/ResumeManagement/once/identity.ts';
 
-/** Names of rows as published versions have stored them. Never change one: its key would bill again. */
+/** Names of rows as n8n's database has them. Once a version is published, a key whose row gets another name bills again. */
 const stored = {
 	pay_1: 'resumeManagement:775f022f1df8ea598463f61f60c0bc9b2f504b5dc91ffa8d0b819f5e7dd59c4b',
 	'“Zoë” –  pay_1':

@@ -13,9 +13,8 @@ import type { SecretSpellings } from '../../shared/secrets';
 import { FILE_HOST, type Host, networkFailure, SERVICE } from './networkFailure';
 
 /**
- * How long a response may take if Request Options set no Timeout. n8n's own default is
- * five minutes (n8n-core's routing-node.ts), which is long for a read. A payment may take longer
- * than a read.
+ * How long a response may take if Request Options set no Timeout. n8n's own default is five minutes
+ * (n8n-core's routing-node.ts), which is long for a read. A payment may take longer than a read.
  */
 const TIMEOUTS_MS = { read: 30_000, write: 120_000 };
 

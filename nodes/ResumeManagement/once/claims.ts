@@ -24,8 +24,8 @@ const MAX_INSERTIONS = 3;
 const ROW_AND_OWNER = 2;
 
 /**
- * For storing what became of a request: longer than a backup locks n8n's SQLite database.
- * n8n itself gives up after one second (`sqlite3_busy_timeout` in sqlite3's src/database.cc).
+ * For storing what became of a request: longer than a backup locks n8n's SQLite database. n8n
+ * itself gives up after one second (`sqlite3_busy_timeout` in sqlite3's src/database.cc).
  */
 const MAX_STORING_MS = 60_000;
 

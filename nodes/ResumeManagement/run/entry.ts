@@ -30,7 +30,7 @@ export async function runAllItems(
 	const run: Run = {
 		context,
 		node,
-		// As data, AI Agent 3 tells the model more than the message of an error.
+		// Of a thrown error, AI Agent 3 tells the model the message alone.
 		returnsFailures: context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
 		credentials: new CredentialReader(context),
 		hint: (message) => void hints.add(message),
@@ -65,7 +65,7 @@ export async function runOneItem(
 	const run: Run = {
 		context,
 		node,
-		// AI Agent 2 tells the model nothing of an error, so that it can't stop for one.
+		// Of a thrown error, AI Agent 2 tells the model nothing, whatever On Error says.
 		returnsFailures: context.continueOnFail() || isTool(node),
 		credentials: new CredentialReader(context),
 		hint: () => {},
