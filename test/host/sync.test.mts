@@ -129,7 +129,7 @@ describe.each(syncs)('%s', (which) => {
 		if (which === 'large-sync')
 			for (const report of reports)
 				expect(report).toMatch(
-					/^Problems: 9\. No batch was done to its end; the next night tries again\.\n• 9 × .*\. Run Create the tables, and rename other tables whose names contain Synced resumes\. Or add the column\. \(users: all of the batch\)\.$/,
+					/^Problems: 9\. No batch was done to its end; the next night tries again\.\n• 9 × .*\. Run Create the tables\. Rename others whose names contain Synced resumes\. Or add the column\. \(users: all of the batch\)\.$/,
 				);
 		await expectRepair(which);
 	});
@@ -178,6 +178,10 @@ describe.each(syncs)('%s', (which) => {
 		);
 		expect(grouped).toMatch(/Check the ID.*, and the credential's 'Base URL'/);
 		for (const id of ['user-002', 'resume-010', 'resume-020']) expect(grouped).toContain(id);
+		if (which === 'large-sync')
+			expect(causes.at(-1)).toBe(
+				'In Sync one batch of resumes, see Their resumes, Whole resume, Row and Score.',
+			);
 		const unread = instance.query("SELECT id FROM resumes WHERE user_id = 'user-002'").length + 4;
 		for (const scored of [unread, 0]) {
 			requests.length = 0;
