@@ -5,7 +5,7 @@ import type { GenericValue, IDataObject } from 'n8n-workflow';
 import { charsetOf, decodeText, exactString, isObject, parseJson, valueAt } from '../shared/json';
 import { normalizeName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
-import { isNotAValue, trimInvisible } from '../shared/text';
+import { isNotAValue, standsForNone, trimInvisible } from '../shared/text';
 import { BATCHES, ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, SURE_EVENT_NAMES } from './eventNames';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
@@ -56,7 +56,7 @@ function readPayload(text: string, { secrets }: Settings): GenericValue | undefi
 	try {
 		const once = parseJson(text);
 		const twice = typeof once === 'string' ? parseJson(once) : undefined;
-		const payload = isObject(twice) ? twice : once;
+		const payload = typeof twice === 'object' && twice !== null ? twice : once;
 		return hideSecrets(payload, secrets) as GenericValue | undefined;
 	} catch {
 		return undefined;
@@ -122,7 +122,7 @@ function idOfDelivery(settings: Settings, delivery: Delivery): EventId {
 
 /** Refuses an ID that holds a secret: two different IDs may be equal once it is hidden. */
 function isUsableId(id: string): boolean {
-	return id !== '' && !isNotAValue(id) && !id.includes(HIDDEN);
+	return id !== '' && !standsForNone(id) && !id.includes(HIDDEN);
 }
 
 /** @param choices of the field Trigger On */
@@ -156,9 +156,9 @@ function findEventId(payload: unknown, { eventIdPath: path }: Settings): string 
 
 /**
  * Returns the first string or exact number, trimmed, but neither '' nor 0, which many events may
- * have.
+ * have, nor what stands for no value, such as `null`.
  */
 function firstText(values: unknown[]): string {
 	const texts = values.map((value) => trimInvisible(exactString(value) ?? ''));
-	return texts.find((text) => text && text !== '0') ?? '';
+	return texts.find((text) => text && text !== '0' && !isNotAValue(text)) ?? '';
 }

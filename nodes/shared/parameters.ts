@@ -261,7 +261,7 @@ export class ParameterReader {
 
 /** An expression in a text that n8n did not evaluate, with its braces or without. */
 const EXPRESSION =
-	/\{\{|\$[({]|\$(json|input|node|items?|itemIndex|now|today|execution|workflow|fromAI)\b/;
+	/\{\{|\$\{|\$\(["'`]|(?<!\w)\$(json|input|node|items?|itemIndex|now|today|execution|workflow|fromAI)\b/;
 
 /** The same where braces and `$` may be those of another template system, such as `{{ $labels.a }}`. */
 const EXPRESSION_IN_TEXT =

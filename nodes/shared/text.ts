@@ -39,18 +39,20 @@ export function findInvisible(
 /** What programs and spreadsheets write in place of a value: nobody has it as an ID. */
 const NOT_A_VALUE = [
 	// `\N` is that of database exports, and <NA> that of pandas.
-	/^(null|undefined|nan|#?n\/a|<na>|\\n|invalid date(time)?)$/i,
+	/^(null|undefined|nan|#?n\/a|<na>|\\n)$/i,
+	// A date that an expression could not read, also within a text (n8n, issue 25267).
+	/invalid date/i,
 	// An object that became a text.
 	/\[object /i,
-	// Errors of spreadsheets in any language, such as #BEZUG! and #NV. Numbers and names, such as
-	// #1001 and #PRO, are values.
-	/^#([^1-9\p{Ll}]*[!?/][^1-9\p{Ll}]*|#*|NV|YOK|PUUTTUU|HIÁNYZIK|NENÍ_K_DISPOZICI|NEDOSTUPNÝ|GETTING_DATA|REF|VALUE|NAME)$/u,
+	// Errors of spreadsheets in any language, such as #BEZUG!, #N/D and #NV. Numbers and names, such
+	// as #1001, #PRO and #INV/A, are values.
+	/^#([^1-9\p{Ll}]*[!?][^1-9\p{Ll}]*|\p{Lu}\/\p{Lu}+|#*|NV|YOK|PUUTTUU|HIÁNYZIK|NENÍ_K_DISPOZICI|NEDOSTUPNÝ|GETTING_DATA|REF|VALUE|NAME)$/u,
 	// The same within a text.
-	/#(n\/a|ref!|value!|name\?(?!\w)|div\/0!|num!)/i,
+	/#(\p{Lu}[\p{Lu}/0]+!|[nN]\/[aA]|NV$|NAME\?(?!\w))/u,
 	// LibreOffice's Err:502, and Google's Loading... before a sheet is calculated.
 	/^(err:\d{3}|(loading|lädt|chargement|cargando)\.\.\.)$/i,
 	// The empty ID of .NET.
-	/^0{8}-[0-]+$/,
+	/(?<![\p{L}\p{N}])0{8}-[0-]+$/u,
 ];
 
 export function isNotAValue(text: string): boolean {
@@ -98,7 +100,7 @@ const PLACEHOLDERS = [
 	// of a message's ID, or the quotes of JSON is a value.
 	/^([<[{%#*|«]|__)(?!.*[^\s@]@)[^\p{N}"':]*([>\]}%#*|»]|__)$/u,
 	// {0}, {field_1}, %s
-	/^\{\w{1,20}\}$|^%(\d\$)?[sd]$/i,
+	/^\{(\d{1,2}|[a-z_]\w{0,19})\}$|^%(\d\$)?[sd]$/i,
 	// @{triggerBody()?["id"]}, YOUR_PAYMENT_ID
 	/^@\{.*\}$|^YOUR_[A-Z_]+$/,
 ];
@@ -120,9 +122,15 @@ export function saysNone(text: string): boolean {
 	return (hasWordForNone && !saysMore) || hasOnlySigns;
 }
 
-/** What programs write for a missing part of a text, as in `pay_undefined`, or a name as in `$id`. */
-const MISSING_PART =
-	/(?<![\p{L}\p{N}])(undefined|null|NULL|NaN|NaT|None|<(nil|NA|no value)>)(?![\p{L}\p{N}])|^\$!?\{?[A-Za-z_]+\}?$/u;
+/** What programs write for a missing part of a text. */
+const MISSING_PARTS = [
+	// pay_undefined, pay-nan
+	/(?<![\p{L}\p{N}])(null|NULL|NaN|nan|NaT|None|<(nil|NA|no value)>)(?![\p{L}\p{N}])/u,
+	// INVundefined, INVnull. An ID of random letters may have NaN in it.
+	/undefined|null$/,
+	// $id, and pay_{id}, pay-<id>, pay_%ID%
+	/^\$!?\{?[A-Za-z_]+\}?$|\{[A-Za-z_.]+\}|<[A-Za-z_.]+>|%[A-Za-z_.]{3,}%/,
+];
 
 /**
  * Checks whether a text stands for no value, or lacks a part of it. Elsewhere than in a key, such
@@ -130,7 +138,9 @@ const MISSING_PART =
  */
 export function standsForNone(text: string): boolean {
 	// In JSON, null is a value.
-	const lacksPart = !/^[{[]/.test(text) && MISSING_PART.test(text.slice(0, MAX_COMPARED));
+	const isJson = /^[{[]/.test(text);
+	const start = text.slice(0, MAX_COMPARED);
+	const lacksPart = !isJson && MISSING_PARTS.some((pattern) => pattern.test(start));
 	return saysNone(text) || isPlaceholder(text) || isNotAValue(text) || lacksPart;
 }
 

@@ -161,6 +161,9 @@ test.each([
 	'<!doctype html><p>No %PDF- here',
 	'<html>Sign in</html>',
 	btoa('x'.repeat(300)),
+	'Invalid PDF: no %PDF- header found',
+	// As programs make it that take the bytes for UTF-8 (powertools-lambda-typescript, 5698).
+	'%PDF-1.7\n%\ufffd\ufffd\ufffd\ufffd\n1 0 obj',
 ])('%s under application/pdf is no file, directly and behind a redirect', async (body) => {
 	const attached: Headers = { 'Content-Disposition': 'attachment; filename=cv.pdf' };
 	for (const disposition of [{}, attached]) {
@@ -171,6 +174,24 @@ test.each([
 		expect((await download()).message).toBe("The response from the file's host is not a file");
 	}
 });
+
+test.each(['<html>Sign in</html>', '{"message":"not ready"}', 'Error: timeout'])(
+	'%s is no file under a name that ends in .pdf, which declares a PDF',
+	async (body) => {
+		for (const type of [{}, typed('application/octet-stream')]) {
+			response = ok({ ...type, 'Content-Disposition': 'attachment; filename=CV.PDF' }, body);
+			expect((await download()).message).toMatch(/^The response/);
+		}
+	},
+);
+
+test.each(['application/rtf', 'application/msword', 'application/octet-stream'])(
+	'RTF is a file under the type %s',
+	async (type) => {
+		response = ok(typed(type), '{\\rtf1 Ann}');
+		expect((await download()).text).toBe('{\\rtf1 Ann}');
+	},
+);
 
 test.each(['aws-chunked', 'none', 'utf-8', 'base64', 'binary', 'identity, identity'])(
 	'a PDF that is labelled %s, as files of S3, is stored',

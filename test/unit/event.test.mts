@@ -69,7 +69,9 @@ test('JSON that was encoded twice is the event in it (pyro-api, 623)', () => {
 	const [item] = (readBody(JSON.stringify(JSON.stringify(payload))) as { items: EventItem[] })
 		.items;
 	expect(item).toMatchObject({ event: 'Plan Changed', deliveryId: 'evt_1', data: payload });
-	for (const text of ['"x"', '[1, 2]', '7']) expect(read(text).data).toBe(text);
+	const list = readBody(JSON.stringify(JSON.stringify([payload])));
+	expect(list).toMatchObject({ items: [{ event: 'Plan Changed', deliveryId: 'evt_1' }] });
+	for (const text of ['"x"', '7']) expect(read(text).data).toBe(text);
 });
 
 const EVENT = { event: SECTION_SAVED };
@@ -78,6 +80,7 @@ test.each<[object | string, string, eventIdPath?: string]>([
 	[{ eventId: 'e1' }, 'e1'],
 	[{ event_id: ' 5\n' }, '5'],
 	[{ ...EVENT, event_id: ' ', id: 5, data: {} }, '5'],
+	[{ ...EVENT, event_id: 'null', id: 'e', data: {} }, 'e'],
 	[{ ...EVENT, id: 'evt_1', data: {} }, 'evt_1'],
 	[{ ...EVENT, id: 'resume-001', event_id: 'evt_1', data: {} }, 'evt_1'],
 	[{ id: 'y', meta: { id: 9 } }, '9', 'meta.id'],
@@ -94,9 +97,17 @@ test.each<[payload: object, paths?: object]>([
 	[{ id: 'resume-001', data: {} }],
 	[{ id: 'resume-001', data: EVENT }, { eventNamePath: 'data.event' }],
 	// Many events may have these in place of an ID.
-	...['  ', '', 0, '0', -0, null, 'N/A', '00000000-0000-0000-0000-000000000000'].map(
-		(id): [object] => [{ ...EVENT, event_id: id, id, data: {} }],
-	),
+	...[
+		'  ',
+		'',
+		0,
+		'0',
+		-0,
+		null,
+		'N/A',
+		'00000000-0000-0000-0000-000000000000',
+		'evt_undefined',
+	].map((id): [object] => [{ ...EVENT, event_id: id, id, data: {} }]),
 	[{ ...EVENT, meta: { id: ' ' } }, { eventIdPath: 'meta.id' }],
 	[{ eventId: `${KEY}-1` }],
 ])('%j has no ID of its own', (payload, paths = {}) => {

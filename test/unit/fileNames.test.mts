@@ -13,6 +13,7 @@ test.each([
 	['inline;FILENAME = cv.pdf ;x=y', 'cv.pdf'],
 	['attachment filename=bar', ''],
 	['attachment; filename="bar', '"bar'],
+	['attachment; filename=""cv.pdf""', '""cv.pdf""'],
 	// Internet Explorer and old mail programs send the whole path.
 	['attachment; filename="C:\\Users\\Ann\\cv.pdf"', 'C:\\Users\\Ann\\cv.pdf'],
 	[`attachment; filename*=UTF-8''%; filename="good.pdf"`, 'good.pdf'],

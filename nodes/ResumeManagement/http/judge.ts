@@ -80,12 +80,12 @@ function hasReason({ errorCode, errorMessage }: IDataObject): boolean {
 }
 
 /**
- * Checks whether a value under the name of an error reports none: `null`, `0`, and lists and
+ * Checks whether a value under the name of an error reports none: `null`, `0`, `00`, and lists and
  * objects of such values.
  */
 export function isBlank(value: unknown): boolean {
 	if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank);
-	return !value || value === '0' || value === 'false';
+	return !value || /^(0+|false)$/.test(String(value));
 }
 
 /**

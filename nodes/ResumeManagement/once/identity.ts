@@ -19,18 +19,26 @@ export function rowName(...parts: unknown[]): string {
 	return `resumeManagement:${createHash('sha256').update(text).digest('hex')}`;
 }
 
+/** An ID as in RFC 9562, in the braces of Microsoft's programs or without. */
+const UUID = /^\{?([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\}?$/i;
+
 /**
  * Two keys that look the same are one key: with other forms of characters, or with a hyphen or a
- * quote that Word has replaced.
+ * quote that Word has replaced. A UUID is one in small letters and in capitals: Microsoft's
+ * databases give it in the latter (tedious, issue 830).
  */
 export function comparableKey(key: string): string {
+	// Before NFKC, which makes two characters of some quotes, and tells two waves apart.
+	const withPlainQuotes = key
+		.replace(/[\u2018-\u201b\u2032\u02bc\u00b4\u0060]/g, "'")
+		.replace(/[\u201c-\u201f\u2033]/g, '"')
+		.replace(/[\u301c\uff5e]/g, '~');
 	return (
-		normalize(key, 'NFKC')
+		normalize(withPlainQuotes, 'NFKC')
 			.replace(/ +/g, ' ')
 			// The last one is the long vowel of Japanese, which their keyboards write for a hyphen.
 			.replace(/[\p{Pd}\u2043\u2212\u30fc]/gu, '-')
-			.replace(/[\u2018-\u201b\u2032\u02bc]/g, "'")
-			.replace(/[\u201c-\u201f\u2033]/g, '"')
+			.replace(UUID, (_, id: string) => id.toLowerCase())
 	);
 }
 

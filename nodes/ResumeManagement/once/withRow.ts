@@ -1,6 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-/** n8n's helpers. The tools of version 2 of n8n's AI Agent lack those for deduplication. */
+/**
+ * n8n's helpers. Those for deduplication are missing in the context of a single item, in which
+ * version 2 of n8n's AI Agent runs a tool (n8n-core's execute-single-context.ts).
+ */
 type Helpers = Partial<IExecuteFunctions['helpers']>;
 
 /** n8n's context of a run. */

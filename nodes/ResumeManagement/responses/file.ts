@@ -203,7 +203,7 @@ async function open(
 ): Promise<Pick<FoundFile, 'content' | 'type'> | { parsed: ParsedResponse }> {
 	const { statusCode, headers } = response;
 	if (statusCode !== 200) return { parsed: await readJson(response) };
-	const declared = mimeTypeOf(headers);
+	const declared = declaredType(headers);
 	const started = await readStart(response, FILE_START);
 	const packing = packingLeftOn(started.start, declared, headers);
 	if (packing !== '') {
@@ -225,6 +225,13 @@ async function open(
 	const isAccepted = texts === 'any' || (texts === 'noPage' && !beginsAsPage(body.bytes));
 	const isNeverFile = text === '' || reportsError(parsed.body);
 	return isAccepted && !isNeverFile ? { content: body.bytes, type: declared } : { parsed };
+}
+
+/** Returns the type that a response declares. A name that ends in `.pdf` does, too. */
+function declaredType(headers: IDataObject): string {
+	const type = mimeTypeOf(headers);
+	const isNamedPdf = /\.pdf$/i.test(dispositionOf(headers).fileName);
+	return isNamedPdf && ['', UNKNOWN].includes(type) ? PDF : type;
 }
 
 /** Returns how a file that n8n's client should have unpacked is still packed; '' if it is not. */

@@ -70,7 +70,8 @@ function parameterAfter(start: RegExp, header: string): string {
 	const found = start.exec(header);
 	if (!found) return '';
 	const rest = header.slice(found.index + found[0].length);
-	const [, quoted] = /^"((?:[^"\\]|\\[^])*)"/.exec(rest) ?? [];
+	// Some senders write two pairs of quotes.
+	const [, quoted] = /^"((?:[^"\\]|\\[^])+)"/.exec(rest) ?? [];
 	if (quoted === undefined) return rest.split(/;|,\s*filename/i, 1)[0]!.trim();
 	// A backslash before any other character belongs to a Windows path.
 	return quoted.replace(/\\(["\\])/g, '$1');

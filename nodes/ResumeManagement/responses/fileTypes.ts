@@ -72,11 +72,15 @@ export function base64In(text: string): string | undefined {
  * 1.7, H.3).
  */
 export function isPdf(bytes: Buffer): boolean {
-	const hasSignature = bytes.subarray(0, FILE_START).includes('%PDF-');
+	const start = bytes.toString('latin1', 0, FILE_START);
+	// An error may name the signature, and has no version behind it.
+	const hasSignature = /%PDF-\d/.test(start);
+	// Bytes that a program has taken for UTF-8 have U+FFFD in place of those that were none.
+	const isDamaged = bytes.subarray(0, FILE_START).includes('\ufffd');
 	// An error may mention the signature. A server's warning before a PDF begins with other markup.
 	const isError = /^[{[]/.test(startOf(bytes)) || beginsAsPage(bytes);
 	// A packed PDF may have the signature in it, too.
-	return hasSignature && !isError && packingOf(bytes) === '';
+	return hasSignature && !isDamaged && !isError && packingOf(bytes) === '';
 }
 
 /** Checks for the start of a web page. */
@@ -84,9 +88,9 @@ export function beginsAsPage(bytes: Buffer): boolean {
 	return /^<(!doctype\s+html|html)/i.test(startOf(bytes));
 }
 
-/** Checks for a text that is blank, or begins as JSON or markup. */
+/** Checks for a text that is blank, or begins as JSON or markup. RTF begins with `{\rtf`. */
 export function beginsAsText(bytes: Buffer): boolean {
-	return /^($|[<{[])/.test(startOf(bytes));
+	return /^($|[<[]|\{(?!\\rtf))/.test(startOf(bytes));
 }
 
 /** Returns the first characters that are not blank. */
