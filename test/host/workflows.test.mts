@@ -665,7 +665,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	await mkdir(blocked);
 	const { data } = await run('export-pdfs', 'Start');
 	expect(data.resultData.error!.message).toMatch(
-		/^Not exported: 1 resume\. [^]*\n1 × .* is a directory\. Look whether a file or folder of this name .*\(IDs: .+\)\.$/,
+		/^Not exported: 1 resume\. [^]*\n1 × .* is a directory\. Look whether the files of these IDs can be written to, .*\(IDs: resume-\d+\)\.$/,
 	);
 
 	const { nodes } = await instance.api.readWorkflow(instance.exampleId('export-pdfs'));
