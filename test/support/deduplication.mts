@@ -30,14 +30,6 @@ class ProcessedData implements IDataDeduplicator {
 		this.#lost = calls;
 	}
 
-	/** 2 before an insertion that another execution wins, 1 before an addition to the row whose answer is lost. */
-	#race = 0;
-
-	/** Has another execution insert the next row at the same time, and then loses the answer to an addition to it. */
-	loseRace(): void {
-		this.#race = 2;
-	}
-
 	/** Returns the name of a row. It is called before the first pause, as `withRow` requires. */
 	names = nameOf;
 
@@ -48,26 +40,18 @@ class ProcessedData implements IDataDeduplicator {
 		this.isFull = false;
 		this.#lost = 0;
 		this.#failing = 0;
-		this.#race = 0;
 	}
 
 	async checkProcessedAndRecord(items: Item[], _: Scope, context: Context) {
 		const row = this.names(context);
 		const found = await this.#find(row);
 		await this.#pause();
-		if (!found && this.#race === 2) {
-			this.#race = 1;
-			this.#rows.set(row, new Set([items[0], 'another execution']));
-		}
-		if (!found && (this.isFull || this.#rows.has(row))) throw new Error('The row is refused');
+		if (!found && this.isFull) throw new Error('The row is refused');
+		if (!found && this.#rows.has(row)) throw new Error('UNIQUE constraint failed');
 		this.#rows.set(row, new Set([...(found ?? []), ...items]));
 		if (!found && this.#lost > 0) {
 			this.#failing = this.#lost - 1;
 			this.#lost = 0;
-			throw new Error('The connection is lost');
-		}
-		if (found && this.#race === 1) {
-			this.#race = 0;
 			throw new Error('The connection is lost');
 		}
 		const processed = items.filter((item) => found?.has(item));

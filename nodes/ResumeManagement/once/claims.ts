@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
-
 import { Failure, type Outcome } from '../../shared/failure';
 import { pause } from '../http/pause';
 import { comparableKey, rowName } from './identity';
 import { areRowsSeparate, type ClaimContext, Row } from './withRow';
 
-/** All items of a run together wait no longer for other executions, or for n8n's database. */
+/** How long all items of a run together wait for other executions, and for n8n's database. */
 const MAX_WAIT_MS = 10_000;
 
 /** Between two looks at a claim. */
@@ -18,12 +16,6 @@ const INTERVAL_MS = 250;
 const MAX_INSERTIONS = 3;
 
 /**
- * Values of a claim's row: its name, and the ID of its owner. Each other execution that asks for
- * the row adds its own ID.
- */
-const ROW_AND_OWNER = 2;
-
-/**
  * For storing what became of a request: longer than a backup locks n8n's SQLite database. n8n
  * itself gives up after one second (`sqlite3_busy_timeout` in sqlite3's src/database.cc).
  */
@@ -32,16 +24,11 @@ const MAX_STORING_MS = 60_000;
 /** Between two attempts to store it. n8n's other writes wait during an attempt. */
 const STORING_INTERVAL_MS = 1_000;
 
-/**
- * The execution that has inserted a claim: unclear if the database's answers were lost, or others
- * asked at the same time.
- */
+/** The execution that has inserted a claim: unclear if the database's answer was lost. */
 type Owner = 'this' | 'other' | 'unclear';
 
-/** A key that this execution may send. */
+/** The rows of a key that this execution may send. */
 export interface Claim {
-	/** Stands in the claim's row. */
-	ownerId: string;
 	claimRow: Row;
 	successRow: Row;
 }
@@ -50,11 +37,14 @@ export interface Claim {
  * Claims Send Once Keys in n8n's database: a key is sent once in this workflow, in any execution
  * and by any node. It has two rows:
  *
- * - The claim names the key alone. Only the execution that inserts it sends. It is removed only
- *   after the outcome `refused`. After `held`, a person has to act first; a killed process leaves
- *   the key claimed, too.
+ * - The claim names the key alone. Only the execution that inserts it sends, and only that one
+ *   removes it, once, after the outcome `refused`. After `held`, a person has to act first; a
+ *   killed process leaves the key claimed, too.
  * - The success names the key, the account and the request. It is inserted when the service has
  *   confirmed the request. The same key with another request is an error.
+ *
+ * A row says nothing but that it is there. So an answer of the database that is lost can cost a
+ * key, which nobody sends then, but never a second request.
  */
 export class Claims {
 	private waitsUntil?: number;
@@ -81,35 +71,28 @@ export class Claims {
 			// First the success: its claim stays, too.
 			if (await this.isStored(successRow, owner)) return 'alreadySent';
 			if (!(await this.isStored(claimRow, owner))) {
-				const taken = await this.take(claimRow);
-				if (taken.owner === 'this') return { ownerId: taken.ownerId, claimRow, successRow };
-				owner = taken.owner;
+				owner = await this.take(claimRow);
+				if (owner === 'this') return { claimRow, successRow };
 			}
 		} while (await this.mayWait());
 		throw owner === 'unclear' ? maybeUsed() : new Failure('key.claimed');
 	}
 
 	/**
-	 * Inserts the row of a claim. If n8n's database does not confirm that, the number of values in
-	 * the row tells what happened:
-	 *
-	 * - None: nothing was inserted, and the insertion is repeated.
-	 * - Two, the row's name and its owner's ID: n8n tells whether that is this ID, but adds this ID
-	 *   if it is not.
-	 * - More: others have added their IDs, too, and nobody can tell whose was the first.
+	 * Inserts the row of a claim, unless it is there. An insertion that was not carried out is
+	 * repeated.
 	 * @returns the execution that has inserted the row
 	 * @throws Failure if n8n's database refuses it, or does not tell; nothing was sent then
 	 */
-	private async take(claimRow: Row): Promise<{ owner: Owner; ownerId: string }> {
+	private async take(claimRow: Row): Promise<Owner> {
 		for (let attempt = 0; attempt < MAX_INSERTIONS; attempt++) {
-			// A new ID each time: n8n may write one that was added to an earlier row into a later one.
-			const ownerId = randomUUID();
-			const inserted = await insertClaim(claimRow, ownerId).catch(() => undefined);
-			if (inserted) return { owner: inserted, ownerId };
-			const values = await this.countOnceReachable(claimRow);
-			if (values > 0) {
-				const owner = await ownerNow({ claimRow, ownerId }).catch(() => 'unclear' as const);
-				return { owner, ownerId };
+			// An earlier insertion, whose answer was lost, may be carried out late.
+			const ownerOfRow = attempt === 0 ? 'other' : 'unclear';
+			try {
+				return (await claimRow.insert()) ? 'this' : ownerOfRow;
+			} catch (error) {
+				if (isDuplicate(error)) return ownerOfRow;
+				if ((await this.countOnceReachable(claimRow)) > 0) return 'unclear';
 			}
 			await pause(INTERVAL_MS, this.cancelled);
 		}
@@ -159,19 +142,25 @@ export class Claims {
 	 */
 	async settle(claim: Claim, outcome: Outcome): Promise<void> {
 		if (outcome === 'applied') {
-			const { successRow } = claim;
-			await this.store(async () => await successRow.add([successRow.name]), NOT_STORED);
+			await this.store(async () => await claim.successRow.insert(), NOT_STORED);
 		} else if (outcome === 'refused') {
-			let mayBeRemoved = false;
-			await this.store(async () => {
-				// If the database has removed the row without confirming it, another execution may have
-				// claimed the key since then.
-				const owner = mayBeRemoved ? await ownerNow(claim) : 'this';
-				if (owner === 'unclear') return this.hint(NOT_REMOVED);
-				mayBeRemoved = true;
-				if (owner === 'this') await claim.claimRow.remove();
-			}, NOT_REMOVED);
+			await this.release(claim.claimRow);
 		}
+	}
+
+	private async release(claimRow: Row): Promise<void> {
+		let mayBeRemoved = false;
+		await this.store(async () => {
+			if (mayBeRemoved) {
+				// A row that is there now may be the claim of another execution.
+				if ((await claimRow.count()) > 0) this.hint(NOT_REMOVED);
+				return;
+			}
+			await claimRow.remove().catch((error: unknown) => {
+				mayBeRemoved = !isLocked(error);
+				throw error;
+			});
+		}, NOT_REMOVED);
 	}
 
 	/** @throws Failure if n8n's database can't be read, or stores all rows as one */
@@ -198,29 +187,14 @@ export class Claims {
 	}
 }
 
-/**
- * Inserts the row of a claim with its own name and the owner's ID. If the row is there, n8n adds
- * the ID.
- * @returns the execution that has inserted the row, now or before
- */
-async function insertClaim(row: Row, ownerId: string): Promise<'this' | 'other'> {
-	const values = await row.add([row.name, ownerId]);
-	const isNewRow = values.new.includes(row.name);
-	const isOwner = values.processed.includes(ownerId);
-	return isNewRow || isOwner ? 'this' : 'other';
+/** Checks for a row that is there, in the words of SQLite, PostgreSQL and MySQL. */
+function isDuplicate(error: unknown): boolean {
+	return /unique constraint|duplicate entry/i.test(String(error));
 }
 
-/** Returns the execution whose claim is in the row now: another one's, if there is no row. */
-async function ownerNow({
-	claimRow,
-	ownerId,
-}: Pick<Claim, 'claimRow' | 'ownerId'>): Promise<Owner> {
-	const values = await claimRow.count();
-	if (values > ROW_AND_OWNER) return 'unclear';
-	const owner = values === 0 ? 'other' : await insertClaim(claimRow, ownerId);
-	// Another execution may have added its ID, or written back an old row, in between.
-	const isAlone = owner !== 'this' || (await claimRow.count()) === ROW_AND_OWNER;
-	return isAlone ? owner : 'unclear';
+/** Checks for SQLite's answer while another process has locked it: nothing was carried out. */
+function isLocked(error: unknown): boolean {
+	return /SQLITE_BUSY/.test(String(error));
 }
 
 const NOT_REMOVED =

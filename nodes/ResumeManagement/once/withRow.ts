@@ -50,11 +50,14 @@ export async function withRow<T>(
  */
 const MODE = { mode: 'entries' } as const;
 
-/** A row of n8n's table `processed_data`, which holds a list of values. */
+/**
+ * A row of n8n's table `processed_data`. It holds its own name alone, so that n8n, which writes back
+ * what it has read, changes nothing in it.
+ */
 export class Row {
 	constructor(
 		private readonly context: ClaimContext,
-		readonly name: string,
+		private readonly name: string,
 	) {}
 
 	/** Counts the values; 0 if there is no row. */
@@ -65,14 +68,15 @@ export class Row {
 	}
 
 	/**
-	 * Adds values. The first ones insert the row. If another execution inserts it at the same time,
-	 * the database refuses this insertion.
-	 * @returns the values that were not in the row, as `new`, and those that were, as `processed`
+	 * Inserts the row, unless it is there. If another execution inserts it at the same time, the
+	 * database refuses this insertion.
+	 * @returns whether it was inserted
 	 */
-	async add(values: string[]) {
-		return await withRow(this.context, this.name, ({ checkProcessedAndRecord }) =>
-			checkProcessedAndRecord?.(values, 'node', MODE),
+	async insert(): Promise<boolean> {
+		const values = await withRow(this.context, this.name, ({ checkProcessedAndRecord }) =>
+			checkProcessedAndRecord?.([this.name], 'node', MODE),
 		);
+		return values.new.length > 0;
 	}
 
 	async remove(): Promise<void> {
