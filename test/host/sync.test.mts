@@ -180,7 +180,7 @@ describe.each(syncs)('%s', (which) => {
 		for (const id of ['user-002', 'resume-010', 'resume-020']) expect(grouped).toContain(id);
 		if (which === 'large-sync')
 			expect(causes.at(-1)).toBe(
-				'In Sync one batch of resumes, see Their resumes, Whole resume, Row and Score.',
+				'The note of Sync one batch of resumes says how to see its failed nodes.',
 			);
 		const unread = instance.query("SELECT id FROM resumes WHERE user_id = 'user-002'").length + 4;
 		for (const scored of [unread, 0]) {

@@ -458,7 +458,7 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	instance.sandbox.faults.add({ ...resumes, ...success([{ id: 7 }]) });
 	expect(await call(user.email)).toMatchObject([200, { resumeId: '7' }]);
 	instance.sandbox.faults.add({ ...resumes, ...success([{ uid: 7 }]) });
-	expect(await call(user.email)).toMatchObject([502, { message: 'The resume has no field id' }]);
+	expect(await call(user.email)).toMatchObject([502, { message: 'Resume found no ID' }]);
 	// A failed list is no empty list: no second resume is created.
 	instance.sandbox.faults.add({ ...resumes, response: { status: 404 } });
 	const missing = expect.stringContaining('The service has nothing at this address') as unknown;
@@ -483,7 +483,7 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 		expect.stringMatching(`^${of} nobody@example.com failed at The user. No user .* Check the `),
 		'Somebody called onboarding without an email address. Correct the system that calls.',
 		'Somebody called onboarding without one valid email address (sent: "oliver"). Correct the system that calls.',
-		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. The resume has no field `),
+		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. Resume found no ID. `),
 		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. The service has nothing`),
 		expect.stringMatching(
 			`^${of} ${user.email} failed at Get token. .* No token came. Call again.`,
@@ -542,12 +542,30 @@ example('onboarding', 'says what to do if a create may be lost, today and tomorr
 	instance.sandbox.faults.add({ path: `/user/${user.id}/resume`, drop: 'before', times: 1 });
 	for (const advice of [
 		/^It is not known whether .* Call again in a minute: /,
-		/^An earlier call today may have created a resume\. If the user still has none, create .* after midnight in n8n's time zone\.$/,
+		/^If the user still has none, create .* after midnight in n8n's time zone\.$/,
 	])
 		expect(await post('onboarding', { email: user.email })).toMatchObject({
 			status: 502,
 			data: { step: 'Create resume', advice: expect.stringMatching(advice) as unknown },
 		});
+});
+
+example('onboarding', 'names the step of a node of your own that reaches nobody', async () => {
+	const { nodes } = await instance.api.readWorkflow(instance.exampleId('onboarding'));
+	const parameters = { url: 'http://127.0.0.1:1/', options: {} };
+	const httpRequest = { type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2, parameters };
+	await change('onboarding', (node) =>
+		node.name === 'The user' ? { ...node, ...httpRequest, credentials: {} } : node,
+	);
+	await activate('onboarding');
+	const id = instance.exampleId('onboarding');
+	const { length } = await instance.api.listExecutions(id);
+	expect(await post('onboarding', { email: 'ann@example.com' })).toMatchObject({ status: 502 });
+	const failed = (await instance.api.waitForExecutions(id, length + 1)).at(-1)!;
+	expect(failed.data.resultData.error!.message).toBe(
+		'Onboarding of ann@example.com failed at The user. It could not be reached',
+	);
+	await instance.api.updateWorkflow(instance.exampleId('onboarding'), { nodes });
 });
 
 example('onboarding', 'creates nothing if the list of resumes is not complete', async () => {
