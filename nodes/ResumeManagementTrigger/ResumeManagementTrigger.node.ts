@@ -179,6 +179,6 @@ function shownRequest(context: IWebhookFunctions, settings: Settings): IDataObje
 	const headers = hideSecrets(context.getHeaderData() as IDataObject, secrets);
 	const query = hideSecrets(context.getQueryData() as IDataObject, secrets);
 	if (verification !== 'header') return { headers, query };
-	// The secret may have less than 8 characters, which no text is searched for.
+	// `hideSecrets` leaves secrets of less than 8 characters.
 	return { headers: { ...headers, [headerName.toLowerCase()]: HIDDEN }, query };
 }

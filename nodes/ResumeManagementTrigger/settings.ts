@@ -15,7 +15,7 @@ export interface Settings extends VerificationSettings {
 	eventNamePath: string;
 	eventIdPath: string;
 	includeHeaders: boolean;
-	/** Must not be shown. */
+	/** To be hidden in whatever a person or a log gets. */
 	secrets: SecretSpellings;
 }
 

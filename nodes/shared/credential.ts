@@ -30,7 +30,7 @@ export interface Credential {
 	account: string;
 	/** Spares `httpRequestWithAuthentication` from reading the credential from the database again. */
 	decrypted: ICredentialsDecrypted;
-	/** Must not be shown. */
+	/** To be hidden in whatever a person or a log gets. */
 	secrets: SecretSpellings;
 }
 

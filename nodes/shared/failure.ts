@@ -23,7 +23,7 @@ interface Facts {
 	/** The service's `errorCode`, or the network's code such as `ECONNREFUSED`. */
 	code?: string;
 	httpStatus?: number;
-	/** Outcome if the request was a write. Unknown by default: another one needs a proof. */
+	/** Outcome if the request was a write; `unknown` by default. */
 	outcome?: Outcome;
 	/** True if the request was a write, so that its outcome is shown. */
 	isWrite?: boolean;

@@ -4,12 +4,12 @@
  */
 const UNSEEN = /[\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\ufffc\ufffe\uffff]/u;
 
-/** Removes blanks and invisible characters around a text. */
+/** Removes whitespace and invisible characters around a text. */
 export function trimInvisible(text: string): string {
 	const characters = [...text];
 	let start = 0;
 	let end = characters.length;
-	// Loops, because a regular expression takes very long for many blanks within the text.
+	// Loops, because a regular expression takes very long for much whitespace within the text.
 	while (start < end && UNSEEN.test(characters[start]!)) start++;
 	while (start < end && UNSEEN.test(characters[end - 1]!)) end--;
 	return characters.slice(start, end).join('');
@@ -185,7 +185,7 @@ const NO_PART_OF_AN_EMAIL = [
 	/^undefined(?=@)/g,
 ];
 
-/** The same from the `@` on. Before it, providers in Japan have given addresses with two dots. */
+/** What does not belong into a domain. Before the `@`, providers in Japan allow two dots in a row. */
 const NO_PART_OF_A_DOMAIN = [
 	// a@b..example, a@.b.example
 	/\.\.+|@\.+/g,

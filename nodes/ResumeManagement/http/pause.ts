@@ -1,6 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
-/** Waits so many milliseconds, or until the signal is aborted. */
+/** Waits for the time to pass, or for the signal to be aborted. */
 export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
 	if (signal?.aborted) return;
 	let end = () => {};

@@ -136,7 +136,7 @@ export async function parseBody(
 	}
 }
 
-/** Returns the failure of a body with more levels than the stack of Node.js. */
+/** Parsing and hiding throw nothing but a RangeError: more levels than the stack of Node.js. */
 function tooDeep(httpStatus: number): Failure {
 	return new Failure('response.tooDeep', {}, { httpStatus });
 }

@@ -52,7 +52,7 @@ export interface HttpResponse {
 	url: string;
 	/** Names the host in error texts. */
 	host: Host;
-	/** Must not be shown. */
+	/** To be hidden in whatever a person or a log gets. */
 	secrets: SecretSpellings;
 	/** Of the whole response, its body included. */
 	limit: TimeLimit;

@@ -13,7 +13,7 @@ import { findList } from '../responses/findList';
 import { idOf, stringsNamed } from '../responses/ids';
 import { EMAIL, GIVEN_NAMES, idNames, NAMES } from '../responses/names';
 
-/** A person waits for a list no longer. */
+/** The editor shows nothing until the list is there. */
 const TIMEOUT_MS = 20_000;
 
 /** Results in a page of n8n's list. The service is asked for the whole list each time. */

@@ -36,7 +36,7 @@ export function comparableKey(key: string): string {
 	return (
 		normalize(withPlainQuotes, 'NFKC')
 			.replace(/ +/g, ' ')
-			// The last one is the long vowel of Japanese, which their keyboards write for a hyphen.
+			// U+30FC is the long vowel mark, which Japanese keyboards give for a hyphen.
 			.replace(/[\p{Pd}\u2043\u2212\u30fc]/gu, '-')
 			.replace(UUID, (_, id: string) => id.toLowerCase())
 	);

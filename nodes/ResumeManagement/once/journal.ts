@@ -20,7 +20,7 @@ class Journal {
 	/** Indexes of the first items that make a purchase, by its ID. */
 	private readonly firstItems = new Map<string, number>();
 
-	/** Ends when all writes that were started before have ended. */
+	/** The write that was started last, which waits for those before it. */
 	private lastTurn: Promise<unknown> = Promise.resolve();
 
 	/** Runs a write of those that n8n starts all at once: one at a time, first come, first served. */

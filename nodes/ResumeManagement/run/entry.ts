@@ -120,14 +120,12 @@ async function readItem(
 
 const NOTHING_FOUND = 'The service returned an empty list: there is nothing to show.';
 
-/**
- * After so much work, such as expressions, n8n gets time for other work, such as sending requests.
- */
+/** Of work without a pause, such as evaluating expressions. Then Node.js sends the requests. */
 const SLICE_MS = 5;
 
 /**
- * Runs a task for each index: starts them in order, and at most so many at a time. After a task has
- * thrown, no other is started.
+ * Runs a task for each index, in order, with at most `maxParallel` at a time. After a task has thrown,
+ * no other is started.
  * @throws after all started tasks have ended: the error of the first index in order, or the Failure
  *   of a cancelled execution
  */
