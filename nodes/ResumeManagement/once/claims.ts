@@ -92,7 +92,7 @@ export class Claims {
 				return (await claimRow.insert()) ? 'this' : ownerOfRow;
 			} catch (error) {
 				if (isDuplicate(error)) return ownerOfRow;
-				if ((await this.countOnceReachable(claimRow)) > 0) return 'unclear';
+				if (await this.isThereOnceReachable(claimRow)) return 'unclear';
 			}
 			await pause(INTERVAL_MS, this.cancelled);
 		}
@@ -105,20 +105,20 @@ export class Claims {
 	 */
 	private async isStored(row: Row, owner: Owner): Promise<boolean> {
 		try {
-			return (await row.count()) > 0;
+			return await row.isThere();
 		} catch {
 			throw owner === 'unclear' ? maybeUsed() : notClaimed();
 		}
 	}
 
 	/**
-	 * Counts the values of a row that may have been stored: waits for the database.
+	 * Checks whether a row that may have been stored is there: waits for the database.
 	 * @throws Failure if it takes too long
 	 */
-	private async countOnceReachable(row: Row): Promise<number> {
+	private async isThereOnceReachable(row: Row): Promise<boolean> {
 		for (;;) {
 			try {
-				return await row.count();
+				return await row.isThere();
 			} catch {
 				if (!(await this.mayWait())) throw maybeUsed();
 			}
@@ -153,7 +153,7 @@ export class Claims {
 		await this.store(async () => {
 			if (mayBeRemoved) {
 				// A row that is there now may be the claim of another execution.
-				if ((await claimRow.count()) > 0) this.hint(NOT_REMOVED);
+				if (await claimRow.isThere()) this.hint(NOT_REMOVED);
 				return;
 			}
 			await claimRow.remove().catch((error: unknown) => {
