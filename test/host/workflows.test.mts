@@ -839,7 +839,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 		await api.insertRow(table.id, { ...open, upgradeId, email: to, outcome });
 	const since = String.raw`since \w+, \d+ \w+ \d+ [\d:]+ GMT\)`;
 	const careful = new RegExp(
-		`CAREFUL: payment pay_ 40> \\(plan_basic, unknown ${since}, payment pay_41 \\(plan_basic, held ${since} may already have billed this user\\. Decline, and settle it first in Settle open upgrades\\.\nUser: `,
+		`CAREFUL: payment pay_ 40> \\(plan_basic, unknown ${since}, payment pay_41 \\(plan_basic, held ${since} is open for this user\\. Decline, and settle it first in Settle open upgrades\\.\nUser: `,
 	);
 
 	// The model asks for another upgrade. Its email has the same links as the first one.
@@ -1086,8 +1086,7 @@ example(
 		// n8n tells the agent and the next nodes of it as of a decline: only this node has the error.
 		const [failed] = execution.data.resultData.runData['Ask a person']!;
 		expect(failed).toMatchObject({ executionStatus: 'error' });
-		const declined =
-			'Nothing was billed. The approver in Cc did not approve it, or could not be asked';
+		const declined = 'Nothing was billed. The approver in Cc did not approve it, or got no email';
 		const detail = expect.stringContaining(declined) as unknown;
 		expect((await approvals()).at(-1)).toMatchObject({ email, outcome: 'not sent', detail });
 		expect(mail.mails).toEqual([detail]);
