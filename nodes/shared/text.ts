@@ -128,8 +128,8 @@ const MISSING_PARTS = [
 	/(?<![\p{L}\p{N}])(null|NULL|NaN|nan|NaT|None|<(nil|NA|no value)>)(?![\p{L}\p{N}])/u,
 	// INVundefined, INVnull. An ID of random letters may have NaN in it.
 	/undefined|null$/,
-	// $id, and pay_{id}, pay-<id>, pay_%ID%
-	/^\$!?\{?[A-Za-z_]+\}?$|\{[A-Za-z_.]+\}|<[A-Za-z_.]+>|%[A-Za-z_.]{3,}%/,
+	// $id, and pay_{id}, pay_%ID%. What looks like <id> may be markup.
+	/^\$!?\{?[A-Za-z_]+\}?$|\{[A-Za-z_.]+\}|%[A-Za-z_.]{3,}%/,
 ];
 
 /**

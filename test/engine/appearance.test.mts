@@ -337,6 +337,7 @@ test.each([
 	'{12345}',
 	'#INV/A',
 	'pi_3NaNx7',
+	'A<b>1</b>',
 ])('the key %j of a shop or a mail is a key', async (key) => {
 	expect((await run(withKey(key as string))).items).toMatchObject([{ billed: true }]);
 });
@@ -345,7 +346,7 @@ test.each([
 const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', 'pay_undefined', 'order-null-7', 'pay_None', 'pay_<NA>', 'pay_<no value>', 'pay.undefined', '#GETTING_DATA', '#REF', 'a@x.example-Invalid DateTime', 'INVundefined', 'paynull', 'pay_nan', 'a-00000000-0000-0000-0000', 'pay-#WERT!', 'pay-#NV', '#N/D'];
 /** Templates of GLPI (glpi-webhook, 66), SimpleWebhooks (10), hermes-agent (84173), Mailtrain (510) and others. */
 // prettier-ignore
-const NOT_FILLED_IN = ['##ticket.id##', '{PLAYER_UUID}', '{payment_id}', '[payment_id]', '[[id]]', '%PAYMENT_ID%', '*|PAYMENT_ID|*', '<%= id %>', '#{id}', '@{triggerBody()?["id"]}', '<<payment_id>>', '«Payment_ID»', '{0}', '%1$s', '{field_1}', '__PAYMENT_ID__', '$payment_id', 'YOUR_PAYMENT_ID', 'pay_{id}', 'pay-<id>', 'pay_%PAYMENT_ID%'];
+const NOT_FILLED_IN = ['##ticket.id##', '{PLAYER_UUID}', '{payment_id}', '[payment_id]', '[[id]]', '%PAYMENT_ID%', '*|PAYMENT_ID|*', '<%= id %>', '#{id}', '@{triggerBody()?["id"]}', '<<payment_id>>', '«Payment_ID»', '{0}', '%1$s', '{field_1}', '__PAYMENT_ID__', '$payment_id', 'YOUR_PAYMENT_ID', 'pay_{id}', 'pay_%PAYMENT_ID%'];
 test.each(NOT_FILLED_IN)(
 	'the key %j of a template that was not filled in is refused',
 	async (key) => {
