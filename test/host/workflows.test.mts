@@ -806,6 +806,8 @@ async function press(email: string, label: string): Promise<void> {
 	await http.get(link!.replaceAll('&amp;', '&'), { headers: { 'User-Agent': agent } });
 }
 
+const byName = { __rl: true, mode: 'name' };
+
 const approvals = async () =>
 	(await instance.readTable('Upgrade outcomes')).filter(({ source }) => source === 'approval');
 
@@ -844,7 +846,11 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 
 	// The model asks for another upgrade. Its email has the same links as the first one.
 	const other = instance.emails[0]!;
-	const again = { ...upgrade, toolParameters: { email: other, planId: pro } };
+	const again = {
+		...upgrade,
+		toolParameters: { email: other, planId: pro },
+		hitlParameters: { approved, planNow: pro },
+	};
 	const used = 'Send Once Key';
 	const notSent = `${other}, ${pro}: not sent. A request sends one upgrade. Send another`;
 	const declined = 'User rejected the tool call to Upgrade a plan';
@@ -869,20 +875,22 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			`<b>&lt;i>Please upgrade ${email} to ${pro}.\nUser: \\n New plan: x`,
 		);
 		let text = '';
-		for (const [index, { toolParameters }] of calls.entries()) {
+		for (const [index, { toolParameters, hitlParameters }] of calls.entries()) {
+			const { planNow } = hitlParameters;
+			const isSame = planNow === pro ? '. CAREFUL: this is the new plan' : '';
 			// n8n sends the email just before it waits for the answer.
 			while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
 			expect(sent()).toBe(index);
 			text = mail.mails.pop()!;
 			expect(text).toContain('To: billing@example.com\n');
 			if (toolParameters.email === email) expect(text).toMatch(careful);
-			else expect(text).not.toContain('CAREFUL');
+			else expect(text).not.toContain('Settle open upgrades');
 			// n8n turns "&lt;" into "<", and "\\n" into a line break. A request can't add lines of its own.
 			expect(text).toContain(
 				[
 					`User: ${toolParameters.email}`,
 					`New plan: ${pro}`,
-					'Plan now, as the agent says: plan_basic',
+					`Plan now, as the agent says: ${planNow}${isSame}`,
 					`Asked by requester@example.com:  b> lt;i>Please upgrade ${email} to ${pro}. User: n New plan: x`,
 					'Approve bills at once.',
 				].join('\n'),
@@ -924,6 +932,7 @@ example(approval, 'tells both people and the table of each other outcome', async
 	const blank = [{ name: 'Upgrade_a_plan', arguments: noPlan }];
 	const lost = { email, drop: 'after', times: 1 } as const;
 	const down = { path: '/users', response: { status: 503 } } as const;
+	const wrongKey = { path: '/users', response: { status: 401 } } as const;
 	const nobody = { email: '', planId: '' };
 	const before = instance.billed(email);
 	for (const [turns, fault, asked, row, detail, status] of [
@@ -944,6 +953,14 @@ example(approval, 'tells both people and the table of each other outcome', async
 			/^Nobody was asked, so nothing .* not available \(HTTP 503\)\. Send the request again when the service is back\.$/,
 			'error',
 		],
+		[
+			[find(), 'An error.'],
+			wrongKey,
+			0,
+			nobody,
+			/^Nobody was asked, so nothing .* \(HTTP 401\)\. For the workflow's owner: Check the credential's 'Private Key'/,
+			'error',
+		],
 		[[find(), wrongShape, 'Done.'], null, 0, { email }, /lacks email or plan, so nobody/, 'error'],
 		[[find(), blank, 'Done.'], null, 0, { email }, /lacks email or plan, so nobody/, 'error'],
 		[
@@ -951,7 +968,7 @@ example(approval, 'tells both people and the table of each other outcome', async
 			null,
 			0,
 			nobody,
-			/^The language model failed: .* Nothing was billed\. The workflow's owner checks the credential of Chat model\. Then send the request again\.$/,
+			/^The language model failed: .* Nothing was billed\. The workflow's owner checks Chat model's credential\. Then send the request again\.$/,
 			'error',
 		],
 		[
@@ -1104,10 +1121,44 @@ example(
 			expect.stringContaining(`${email}, ${pro}: not sent. ${declined}`),
 		]);
 		expect(data.resultData.runData['Tell both']).toHaveLength(1);
+		expect((await approvals()).at(-1)).toMatchObject({ email, outcome: 'not sent', detail });
 		expect(mail.mails).toEqual([]);
 		expect(sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 	},
 );
+
+example(approval, 'tells both people without the table, and saves at a retry', async () => {
+	const { api, billed, emails, exampleId } = instance;
+	const email = emails[44]!;
+	await setModel(approval);
+	await setMail(approval);
+	const setTable = async (value: string) =>
+		await change(approval, (node) =>
+			node.name === 'Save outcome'
+				? { ...node, parameters: { ...node.parameters, dataTableId: { ...byName, value } } }
+				: node,
+		);
+	await setTable('Gone');
+	await activate(approval);
+	model.script([
+		[{ name: 'Upgrade_a_plan', arguments: { toolParameters: { email, planId: pro } } }],
+		'Done.',
+	]);
+	const newest = await askForUpgrade(`Please upgrade ${email}`);
+	while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
+	await press(mail.mails.pop()!, 'Approve');
+	const { id, status } = await api.waitForExecution((await newest()).id);
+	const told = expect.stringContaining(`${email}, ${pro}: upgraded. Billed.`) as unknown;
+	expect([status, mail.mails]).toEqual(['error', [told]]);
+
+	await setTable('Upgrade outcomes');
+	await api.retryExecution(id, true);
+	while ((await newest()).id === id) await sleep(100);
+	expect((await api.waitForExecution((await newest()).id)).status).toBe('success');
+	expect((await approvals()).at(-1)).toMatchObject({ email, planId: pro, outcome: 'upgraded' });
+	expect([mail.mails, billed(email)]).toEqual([[told], 1]);
+	await api.deactivateWorkflow(exampleId(approval));
+});
 
 example(approval, 'fails for no upgrade whose response could not be shown', async () => {
 	const { api, exampleId } = instance;
@@ -1117,7 +1168,7 @@ example(approval, 'fails for no upgrade whose response could not be shown', asyn
 		observation: JSON.stringify([{ error: { outcome, message: outcome } }]),
 	});
 	// In the agent's place, a node says what its tool returned. Without a model and tools, nothing else can fail.
-	const isOnWire = ({ name }: INode) => /^Report /.test(name) || connections[name]?.main;
+	const isOnWire = ({ name }: INode) => /^(Report|Save) /.test(name) || connections[name]?.main;
 	const onWire = {
 		connections: Object.fromEntries(Object.entries(connections).filter(([, { main }]) => main)),
 	};

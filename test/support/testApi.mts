@@ -55,8 +55,9 @@ export class TestApi extends EditorApi {
 		return (await this.send<{ executionId: string }>('POST', path, body)).executionId;
 	}
 
-	async retryExecution(id: string): Promise<void> {
-		await this.send('POST', `/rest/executions/${id}/retry`, { loadWorkflow: false });
+	/** @param loadWorkflow Whether to retry with the workflow as it is saved now */
+	async retryExecution(id: string, loadWorkflow = false): Promise<void> {
+		await this.send('POST', `/rest/executions/${id}/retry`, { loadWorkflow });
 	}
 
 	/**
