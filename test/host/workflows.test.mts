@@ -439,7 +439,7 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	const message = expect.stringMatching(/^Outcome unknown: /) as unknown;
 	const text = expect.any(String) as unknown;
 	const advice = expect.stringMatching(
-		/^It is not known .* Call again in a minute: .* call again after midnight in n8n's time zone\.$/,
+		/^It is not known .* Call again in a minute: .* call again tomorrow, by this workflow's clock\.$/,
 	);
 	const unknown = { step: 'Create resume', message, advice, outcome: 'unknown' };
 	expect(await call(user.email)).toEqual([502, unknown]);
@@ -481,7 +481,7 @@ example('onboarding', 'creates one resume, and stores no token', async () => {
 	expect(reports).toEqual([
 		expect.stringMatching(`^${of} ${user.email} failed at Create resume. Outcome unknown: `),
 		expect.stringMatching(`^${of} nobody@example.com failed at The user. No user .* Check the `),
-		'Somebody called onboarding without an email address. Correct the system that calls.',
+		'Somebody called onboarding without one address in the field email. Correct the system that calls.',
 		'Somebody called onboarding without one valid email address (sent: "oliver"). Correct the system that calls.',
 		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. Resume found no ID. `),
 		expect.stringMatching(`^${of} ${user.email} failed at Their resumes. The service has nothing`),
@@ -542,7 +542,7 @@ example('onboarding', 'says what to do if a create may be lost, today and tomorr
 	instance.sandbox.faults.add({ path: `/user/${user.id}/resume`, drop: 'before', times: 1 });
 	for (const advice of [
 		/^It is not known whether .* Call again in a minute: /,
-		/^If the user still has none, create .* after midnight in n8n's time zone\.$/,
+		/^If the user still has none, create .* tomorrow, by this workflow's clock\.$/,
 	])
 		expect(await post('onboarding', { email: user.email })).toMatchObject({
 			status: 502,
@@ -566,6 +566,27 @@ example('onboarding', 'names the step of a node of your own that reaches nobody'
 		'Onboarding of ann@example.com failed at The user. It could not be reached',
 	);
 	await instance.api.updateWorkflow(instance.exampleId('onboarding'), { nodes });
+});
+
+example('onboarding', 'fails for a field of the response that a user lacks', async () => {
+	const { api, exampleId, emails } = instance;
+	const { nodes } = await api.readWorkflow(exampleId('onboarding'));
+	for (const [field, status, data] of [
+		['deep.plan', 500, {}],
+		['deep?.plan ?? null', 200, { token: expect.any(String) as unknown, plan: null }],
+	] as const) {
+		const line = `,\n  "plan": {{ JSON.stringify($('The user').first().json.${field}) }}\n}`;
+		await api.updateWorkflow(exampleId('onboarding'), {
+			nodes: nodes.map((node) => {
+				if (node.name !== 'Respond') return node;
+				const responseBody = String(node.parameters.responseBody).replace(/\n\}$/, () => line);
+				return { ...node, parameters: { ...node.parameters, responseBody } };
+			}),
+		});
+		await activate('onboarding');
+		expect(await post('onboarding', { email: emails[0] })).toMatchObject({ status, data });
+	}
+	await api.updateWorkflow(exampleId('onboarding'), { nodes });
 });
 
 example('onboarding', 'creates nothing if the list of resumes is not complete', async () => {
@@ -701,7 +722,7 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const messageOf = (run: Execution) => run.data.resultData.error!.message;
 	// The folder is missing.
 	expect(messageOf(await writeTo('.n8n-files/', '.n8n-files/missing/'))).toMatch(
-		/\. Create the folder, or enter its full path in Write file\.$/,
+		/\. By default, n8n 2 .* There, create the folder that Write file names\.$/,
 	);
 
 	// The resumes' IDs have another name, which is not in Write file.
@@ -719,6 +740,15 @@ example('export-pdfs', 'writes a file for each resume that can be downloaded', a
 	const full = await writeTo('.n8n-files/', `${instance.filesFolder}/`);
 	const all = { written: `${count} of ${count} listed`, folder: instance.filesFolder };
 	expect(jsonOf(full, 'Files written')).toEqual([all]);
+
+	// Names that people can read, as the note has them.
+	const note = nodes.find(({ name }) => name === 'Note: Export')!.parameters.content;
+	const [, title] = /`(\{\{.*\}\})`/.exec(String(note))!;
+	const id = '{{ encodeURIComponent($(';
+	expect((await writeTo(id, `${title} ${id}`)).status).toBe('success');
+	expect((await files()).filter((name) => /^[\p{L}\p{N} ]{9,} resume-/u.test(name))).toHaveLength(
+		instance.query('SELECT 1 FROM resumes').length,
+	);
 
 	// n8n may not write into its own folder.
 	const own = await writeTo('.n8n-files/', `${join(instance.filesFolder, '..', '.n8n')}/`);
