@@ -42,9 +42,11 @@ export function readEvents(
 	if (body.length === 0) return { problem: 'The body is empty.' };
 	const payload = readPayload(decodeText(body, charsetOf(headers['content-type'])), settings);
 	if (payload === undefined) return { problem: 'The body is not JSON, or nested too deeply.' };
-	const items = Array.isArray(payload)
-		? readArray(payload, settings, delivery)
-		: [readSingleEvent(payload, settings, delivery)];
+	const events = [payload].flat();
+	const items =
+		events.length === 1
+			? [readSingleEvent(events[0], settings, delivery)]
+			: readArray(events, settings, delivery);
 	return { items };
 }
 

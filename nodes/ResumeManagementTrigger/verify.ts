@@ -90,8 +90,8 @@ export function signedId({ verification }: VerificationSettings, delivery: Deliv
 	return verification === 'standardWebhooks' ? headerOf(delivery, STANDARD_HEADERS[0]) : '';
 }
 
-/** An HMAC-SHA256 in hex, or in Base64 with or without padding. */
-const SIGNATURE = '([0-9a-fA-F]{64}|[a-zA-Z0-9+/]{43}=?)';
+/** An HMAC-SHA256 in hex, or in Base64, also for URLs, with or without padding. */
+const SIGNATURE = '([0-9a-fA-F]{64}|[a-zA-Z0-9+/_-]{43}=?)';
 
 /**
  * What separates the parts of a header, and stands at its ends. Node.js joins the lines of a header

@@ -154,6 +154,25 @@ test.each([
 	expect((await download()).text).toBe(expected);
 });
 
+// serverless-express, issue 39, and three other adapters of AWS Lambda.
+test.each([
+	'application/octet-stream',
+	'',
+	'text/plain',
+	'application/json',
+	'binary/octet-stream',
+])(
+	'base64 of a PDF or a Word file under the type %j is stored as the file that it is',
+	async (type) => {
+		for (const file of [FILE, `PK${FILE}`]) {
+			for (const body of [btoa(file), JSON.stringify(btoa(file))]) {
+				response = ok(type ? typed(type) : {}, body);
+				expect((await download()).text).toBe(file);
+			}
+		}
+	},
+);
+
 test.each([
 	'The resume is being rendered',
 	'{"status":"pending"}',
@@ -162,6 +181,7 @@ test.each([
 	'<html>Sign in</html>',
 	btoa('x'.repeat(300)),
 	'Invalid PDF: no %PDF- header found',
+	'Error: file does not start with %PDF-1.4 header',
 	// As programs make it that take the bytes for UTF-8 (powertools-lambda-typescript, 5698).
 	'%PDF-1.7\n%\ufffd\ufffd\ufffd\ufffd\n1 0 obj',
 ])('%s under application/pdf is no file, directly and behind a redirect', async (body) => {
@@ -178,14 +198,39 @@ test.each([
 test.each(['<html>Sign in</html>', '{"message":"not ready"}', 'Error: timeout'])(
 	'%s is no file under a name that ends in .pdf, which declares a PDF',
 	async (body) => {
-		for (const type of [{}, typed('application/octet-stream')]) {
-			response = ok({ ...type, 'Content-Disposition': 'attachment; filename=CV.PDF' }, body);
-			expect((await download()).message).toMatch(/^The response/);
+		for (const type of ['application/octet-stream', 'text/html', 'application/json', 'text/csv']) {
+			for (const name of ['CV.PDF', '"cv.pdf "']) {
+				const attached = { 'Content-Disposition': `attachment; filename=${name}` };
+				response = ok({ ...typed(type), ...attached }, body);
+				expect((await download()).message).toMatch(/^The response/);
+			}
 		}
 	},
 );
 
-test.each(['application/rtf', 'application/msword', 'application/octet-stream'])(
+test('JSON with base64, named as the PDF that it holds, is stored as that PDF', async () => {
+	const attached = { 'Content-Disposition': 'attachment; filename=cv.pdf' };
+	const json = typed('application/json');
+	response = ok({ ...json, ...attached }, JSON.stringify({ status: 'success', data: BASE64 }));
+	expect((await download()).text).toBe(FILE);
+});
+
+test('a type that a proxy has written twice counts once', async () => {
+	response = ok(typed('application/pdf,application/pdf'), 'Not ready');
+	expect((await download()).message).toBe('The response from the service is not a file');
+});
+
+test.each([
+	['attachment; filename=cv', 'cv.pdf'],
+	['attachment; filename="Jane Doe, CV"', 'Jane Doe, CV.pdf'],
+	['attachment; filename=.pdf', 'resume.pdf'],
+	['attachment; filename=cv.docx', 'cv.docx'],
+])('a PDF named by %j is saved as %j', async (disposition, name) => {
+	response = ok({ ...PDF, 'Content-Disposition': disposition }, FILE);
+	expect((await download()).fileName).toBe(name);
+});
+
+test.each(['application/rtf', 'text/rtf', 'application/msword', 'application/octet-stream'])(
 	'RTF is a file under the type %s',
 	async (type) => {
 		response = ok(typed(type), '{\\rtf1 Ann}');

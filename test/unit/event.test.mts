@@ -74,6 +74,14 @@ test('JSON that was encoded twice is the event in it (pyro-api, 623)', () => {
 	for (const text of ['"x"', '7']) expect(read(text).data).toBe(text);
 });
 
+test('an array of one is the event in it, as Emailit sends it', () => {
+	const body = JSON.stringify([{ resumeId: 1 }]);
+	const deliveryId = hashOf(body);
+	const item = { event: SECTION_SAVED, deliveryId, data: { resumeId: 1 } };
+	expect(readBody(body)).toMatchObject({ items: [item] });
+	expect(readBody('[]')).toEqual({ items: [] });
+});
+
 const EVENT = { event: SECTION_SAVED };
 const SIGNED = { 'webhook-id': 'msg_1' };
 test.each<[object | string, string, eventIdPath?: string]>([

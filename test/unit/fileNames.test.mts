@@ -12,6 +12,8 @@ test.each([
 	['attachment; filename="a \\"cv\\"; 1.pdf"', 'a "cv"; 1.pdf'],
 	['inline;FILENAME = cv.pdf ;x=y', 'cv.pdf'],
 	['attachment filename=bar', ''],
+	// As bcosca/fatfree, issue 862, sent it.
+	["attachment; filename='cv.pdf'", 'cv.pdf'],
 	['attachment; filename="bar', '"bar'],
 	['attachment; filename=""cv.pdf""', '""cv.pdf""'],
 	// Internet Explorer and old mail programs send the whole path.
@@ -35,6 +37,9 @@ test.each([
 	['../../etc/passwd', 'passwd'],
 	['C:\\temp\\cv.pdf', 'cv.pdf'],
 	['.. . ', ''],
+	['.pdf', ''],
+	['..DOCX', ''],
+	['.profile', 'profile'],
 	['cv.pdf. .', 'cv.pdf'],
 	['a\u202efdp.exe', 'afdp.exe'],
 	['\u200d', ''],

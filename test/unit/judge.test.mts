@@ -23,6 +23,7 @@ const HELD = { outcome: 'held' } as const;
 const TRANSIENT = { transient: true };
 
 const REPORTED = 'The service reported: ';
+const STRIPE = 'stripe error (plan-upgrade-1)';
 test.each<[status: number, body: unknown, message: string, facts?: Failure['facts']]>([
 	[200, LOCKED, `${REPORTED}user is locked (user-9)`, { code: 'user-9', ...REFUSED }],
 	[200, error('p-1', 'The p-10 is wrong'), `${REPORTED}The p-10 is wrong (p-1)`, REFUSED],
@@ -45,6 +46,12 @@ test.each<[status: number, body: unknown, message: string, facts?: Failure['fact
 	[429, error('plan-upgrade-1'), `${REPORTED}stripe error (plan-upgrade-1)`, HELD],
 	[401, error(SORRY), REPORTED + SORRY, HELD],
 	[402, { errorCode: 'PLAN-UPGRADE-1' }, `${REPORTED}stripe error (PLAN-UPGRADE-1)`, HELD],
+	// A code of the specification under another name.
+	[200, { status: 'error', error: { code: 'plan-upgrade-1' } }, `${REPORTED}${STRIPE}`, HELD],
+	[200, { status: 'error', error_code: 'plan-upgrade-1' }, `${REPORTED}${STRIPE}`, HELD],
+	[200, { status: 'error', errorCode: ['plan-upgrade-1'] }, `${REPORTED}${STRIPE}`, HELD],
+	[400, { error: { code: 'plan-upgrade-1' } }, `${REJECTED} (HTTP 400)`, HELD],
+	[400, 'plan-upgrade-1', `${REJECTED} (HTTP 400)`, HELD],
 	[401, error('plan-upgrade-3'), `${REPORTED}unauthorized token (plan-upgrade-3)`, REFUSED],
 	[408, error('E1'), `${REPORTED}E1`],
 	[503, error('E1', 'slow'), `${REPORTED}slow (E1)`, TRANSIENT],

@@ -69,6 +69,7 @@ test.each<[string, string, string, string | undefined]>([
 	['hmac in base64', 'in another encoding', inHex, `${WRONG} It is in hex: ${CHOOSE}`],
 	['hmac', 'of each encoding', `sha256=${sign('', SECRET)},sha256=${base64}`, WRONG],
 	['hmac in base64', 'without padding', base64.replace('=', ''), undefined],
+	['hmac in base64', 'for URLs', Buffer.from(base64, 'base64').toString('base64url'), undefined],
 	['standardWebhooks', 'without padding', standard.replace('=', ''), undefined],
 	['standardWebhooks', 'last', `v1a,${'A'.repeat(88)} v2,x v1,AAAA ${standard}`, undefined],
 	['standardWebhooks', 'of another version', standard.replace('v1,', 'v2,'), WRONG],

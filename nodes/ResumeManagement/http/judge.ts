@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { Failure, type FailureId } from '../../shared/failure';
+import { Failure, type FailureId, type Outcome } from '../../shared/failure';
 import { isObject } from '../../shared/json';
 import { shownNames } from '../../shared/names';
 
@@ -153,9 +153,16 @@ function factsOf(response: ParsedResponse) {
 	return {
 		httpStatus,
 		transient: TRANSIENT.includes(httpStatus),
-		outcome: isRefusal(response) ? ('refused' as const) : ('unknown' as const),
+		outcome: outcomeOf(response),
 		retryAfter: retryAfterOf(headers),
 	};
+}
+
+/** Returns the outcome of a write that failed with this response. */
+function outcomeOf(response: ParsedResponse): Outcome {
+	if (!isRefusal(response)) return 'unknown';
+	const code = knownCodeIn(JSON.stringify(response.body ?? ''))?.toLowerCase() ?? '';
+	return KNOWN_CODES.get(code)?.isHeld ? 'held' : 'refused';
 }
 
 /**
@@ -186,9 +193,10 @@ export function retryAfterOf(headers: IDataObject): number | undefined {
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const errorCode = toText(body.errorCode, MAX_TEXT_LENGTH);
 	const errorMessage = toSentence(body.errorMessage);
-	const code = errorCode ? codeIn(errorCode) : (knownCodeIn(errorMessage) ?? '');
+	// A known code counts under any name, such as `{ error: { code } }`.
+	const code = errorCode ? codeIn(errorCode) : (knownCodeIn(JSON.stringify(body)) ?? '');
 	const known = KNOWN_CODES.get(code.toLowerCase());
-	const isSentence = errorCode !== code;
+	const isSentence = errorCode !== '' && errorCode !== code;
 	const meaning = isSentence ? '' : known?.meaning;
 	const text = errorMessage || meaning || errorCode;
 	const values = {
@@ -198,12 +206,9 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const details = text
 		? ''
 		: excerptOf(body) || `The response has the properties: ${shownNames(body)}.`;
-	const facts = factsOf(response);
-	const outcome = facts.outcome === 'refused' && known?.isHeld ? 'held' : facts.outcome;
 	const isBusy = BUSY.includes(response.statusCode);
 	return new Failure(known?.id ?? (isBusy ? 'service.busy' : 'service.error'), values, {
-		...facts,
-		outcome,
+		...factsOf(response),
 		code: code || undefined,
 		details,
 	});

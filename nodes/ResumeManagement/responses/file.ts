@@ -190,8 +190,7 @@ const NO_ENCODING = ['', 'identity', 'none', 'utf-8', 'aws-chunked'];
  * 2. Bytes whose packing was not undone are an error.
  * 3. Bytes that begin as a file of their declared type, or as a PDF, are the file. It is not read
  *    further here.
- * 4. Base64 that is declared as a PDF, or as another binary file, is the file that it encodes. No
- *    other text is a PDF.
+ * 4. Base64 of a PDF or another binary file is that file. No other text is what declares a PDF.
  * 5. Any other text is the file if such texts are accepted. A blank text and an error of the
  *    service never are.
  * @param texts that are accepted: any, any but web pages, or none
@@ -216,22 +215,24 @@ async function open(
 	const body = await readBody({ ...response, body: started.whole });
 	const parsed = await parseBody(response, body);
 	const text = typeof parsed.body === 'string' ? parsed.body.trim() : undefined;
-	if (declared === PDF) {
-		const pdf = fromBase64(text ?? '');
-		return pdf && isPdf(pdf) ? { content: pdf, type: PDF } : { parsed };
+	const decoded = fromBase64(text ?? '');
+	if (decoded && isPdf(decoded)) return { content: decoded, type: PDF };
+	if (declared === PDF) return { parsed };
+	if (decoded && isBinaryFile(decoded)) {
+		return { content: decoded, type: isBinaryType(declared) ? declared : '' };
 	}
-	const decoded = isBinaryType(declared) ? fromBase64(text ?? '') : undefined;
-	if (decoded && isBinaryFile(decoded)) return { content: decoded, type: declared };
 	const isAccepted = texts === 'any' || (texts === 'noPage' && !beginsAsPage(body.bytes));
 	const isNeverFile = text === '' || reportsError(parsed.body);
 	return isAccepted && !isNeverFile ? { content: body.bytes, type: declared } : { parsed };
 }
 
-/** Returns the type that a response declares. A name that ends in `.pdf` does, too. */
+/**
+ * Returns the type that a response declares. A name that ends in `.pdf` declares a PDF, whatever
+ * its type: what comes in place of a file, such as a login page, may keep the file's name.
+ */
 function declaredType(headers: IDataObject): string {
-	const type = mimeTypeOf(headers);
-	const isNamedPdf = /\.pdf$/i.test(dispositionOf(headers).fileName);
-	return isNamedPdf && ['', UNKNOWN].includes(type) ? PDF : type;
+	const isNamedPdf = /\.pdf\s*$/i.test(dispositionOf(headers).fileName);
+	return isNamedPdf ? PDF : mimeTypeOf(headers);
 }
 
 /** Returns how a file that n8n's client should have unpacked is still packed; '' if it is not. */
@@ -275,15 +276,16 @@ async function store(
 		throw new Failure('file.holdsSecret');
 	}
 	const sentName = hideSecrets(dispositionOf(headers).fileName, secrets);
-	const name = safeFileName(wantedName) || safeFileName(sentName);
-	const binary = await put(context, file, name || 'resume', hideSecrets(type, secrets));
-	return name === '' ? { ...binary, fileName: defaultName(binary) } : binary;
+	const wanted = safeFileName(wantedName);
+	const name = wanted || safeFileName(sentName) || 'resume';
+	const binary = await put(context, file, name, hideSecrets(type, secrets));
+	return wanted === '' ? { ...binary, fileName: withExtension(name, binary) } : binary;
 }
 
-/** Returns the name of a file that has none: `resume`, with the extension of its type. */
-function defaultName({ mimeType, fileExtension }: IBinaryData): string {
-	const hasExtension = fileExtension && mimeType !== UNKNOWN;
-	return hasExtension ? `resume.${fileExtension}` : 'resume';
+/** Adds the extension of a file's type to a name that has none. */
+function withExtension(name: string, { mimeType, fileExtension }: IBinaryData): string {
+	const isComplete = /\.\w{1,10}$/.test(name) || !fileExtension || mimeType === UNKNOWN;
+	return isComplete ? name : `${name}.${fileExtension}`;
 }
 
 /** Puts a file into n8n's binary store. @throws Failure; n8n's own errors */

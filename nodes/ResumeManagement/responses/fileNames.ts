@@ -30,6 +30,8 @@ const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 export function safeFileName(given: string): string {
 	const base = given.split(/[/\\]/).at(-1)!.slice(-MAX_READ_LENGTH);
 	const allowed = base.replace(REFUSED_BY_WINDOWS, '').replace(INVISIBLE, '');
+	// A template without a title: `.pdf`.
+	if (/^\.+(pdf|docx?|odt|rtf|txt)$/i.test(allowed)) return '';
 	const name = allowed.normalize('NFC').replace(EDGES, '');
 	if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
 	const [extension = ''] = /\.\w{1,10}$/.exec(name) ?? [];
@@ -70,9 +72,12 @@ function parameterAfter(start: RegExp, header: string): string {
 	const found = start.exec(header);
 	if (!found) return '';
 	const rest = header.slice(found.index + found[0].length);
-	// Some senders write two pairs of quotes.
+	// Some senders write two pairs of quotes, or single ones.
 	const [, quoted] = /^"((?:[^"\\]|\\[^])+)"/.exec(rest) ?? [];
-	if (quoted === undefined) return rest.split(/;|,\s*filename/i, 1)[0]!.trim();
+	if (quoted === undefined) {
+		const [value] = rest.split(/;|,\s*filename/i, 1);
+		return value!.trim().replace(/^'(.+)'$/, '$1');
+	}
 	// A backslash before any other character belongs to a Windows path.
 	return quoted.replace(/\\(["\\])/g, '$1');
 }
@@ -131,7 +136,7 @@ function quotedBytes(word: string): Buffer {
 
 /** Returns the media type of a Content-Type header without its parameters; '' if there is none. */
 export function mimeTypeOf(headers: IDataObject): string {
-	const [given] = String(headers['content-type'] ?? '').split(';', 1);
+	const [given] = String(headers['content-type'] ?? '').split(/[;,]/, 1);
 	const type = given!.trim().toLowerCase();
 	// RFC 6838 allows 127 characters on each side of the slash.
 	return /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/.test(type) ? type : '';

@@ -14,8 +14,9 @@ export function fileTypeOf(bytes: Buffer, declared: string): string | undefined 
 	if (declared === PDF) return isPdf(bytes) ? PDF : undefined;
 	// Some servers send each response as a page or as JSON.
 	if (/^%PDF-\d/.test(startOf(bytes))) return PDF;
-	if (isBinaryType(declared) && base64In(startOf(bytes)) !== undefined) return undefined;
-	const isText = beginsAsText(bytes) || /^text\/|[/+](html|json|xml)$/.test(declared);
+	const base64 = base64In(startOf(bytes));
+	if (base64 !== undefined && (isBinaryType(declared) || encodesFile(base64))) return undefined;
+	const isText = beginsAsText(bytes) || /^text\/(?!rtf)|[/+](html|json|xml)$/.test(declared);
 	return isText ? undefined : declared;
 }
 
@@ -47,6 +48,11 @@ export function isBinaryFile(bytes: Buffer): boolean {
 	return BINARY_STARTS.some((one) => start.startsWith(one));
 }
 
+function encodesFile(base64: string): boolean {
+	const bytes = Buffer.from(base64, 'base64');
+	return isPdf(bytes) || isBinaryFile(bytes);
+}
+
 /** Characters. A shorter text may be an ID, a hash or a token. */
 const MIN_BASE64_LENGTH = 200;
 
@@ -73,8 +79,8 @@ export function base64In(text: string): string | undefined {
  */
 export function isPdf(bytes: Buffer): boolean {
 	const start = bytes.toString('latin1', 0, FILE_START);
-	// An error may name the signature, and has no version behind it.
-	const hasSignature = /%PDF-\d/.test(start);
+	// An error may name the signature, among words or without a version behind it.
+	const hasSignature = /(^\s*|[^\w\s"'])%PDF-\d|[\r\n]%PDF-\d/.test(start);
 	// Bytes that a program has taken for UTF-8 have U+FFFD in place of those that were none.
 	const isDamaged = bytes.subarray(0, FILE_START).includes('\ufffd');
 	// An error may mention the signature. A server's warning before a PDF begins with other markup.
