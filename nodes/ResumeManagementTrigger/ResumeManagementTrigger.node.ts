@@ -109,7 +109,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	const delivery = { body, headers, receivedAt: new Date() };
 	const reason = whyRejected(settings, delivery);
 	if (reason !== undefined) {
-		// The user may have entered the secret as the name of the header.
+		// The reason names the header, which may be the secret by mistake.
 		return refuse(context, 401, 'unauthorized', hideSecrets(reason, settings.secrets));
 	}
 	const read = readEvents(settings, delivery);

@@ -6,7 +6,13 @@ import { charsetOf, decodeText, exactString, isObject, parseJson, valueAt } from
 import { normalizeName, valuesNamed } from '../shared/names';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
 import { isNotAValue, standsForNone, trimInvisible } from '../shared/text';
-import { BATCHES, ENVELOPE_IDS, EVENT_IDS, EVENT_NAMES, SURE_EVENT_NAMES } from './eventNames';
+import {
+	BATCHES,
+	ENVELOPE_IDS,
+	EVENT_IDS,
+	EVENT_NAMES,
+	UNAMBIGUOUS_EVENT_NAMES,
+} from './eventNames';
 import type { Settings } from './settings';
 import { type Delivery, signedId } from './verify';
 
@@ -102,7 +108,9 @@ function readArray(elements: GenericValue[], settings: Settings, delivery: Deliv
 function mayBeOtherEvent(payload: unknown): boolean {
 	if (valuesNamed(payload, BATCHES).some(Array.isArray)) return true;
 	const lists = isObject(payload) ? Object.values(payload).filter(Array.isArray) : [];
-	const names = [payload, ...lists.flat()].flatMap((one) => valuesNamed(one, SURE_EVENT_NAMES));
+	const names = [payload, ...lists.flat()].flatMap((one) =>
+		valuesNamed(one, UNAMBIGUOUS_EVENT_NAMES),
+	);
 	return names.some((name) => name !== null && name !== '');
 }
 

@@ -5,13 +5,13 @@
  */
 
 /** The name of an event. */
-export const SURE_EVENT_NAMES = ['event', 'eventtype', 'eventname'];
+export const UNAMBIGUOUS_EVENT_NAMES = ['event', 'eventtype', 'eventname'];
 
 /**
- * As {@link SURE_EVENT_NAMES}, and last `type`, because it often names the kind of message, or of a
+ * As {@link UNAMBIGUOUS_EVENT_NAMES}, and last `type`, because it often names the kind of message, or of a
  * part of a resume.
  */
-export const EVENT_NAMES = [...SURE_EVENT_NAMES, 'type'];
+export const EVENT_NAMES = [...UNAMBIGUOUS_EVENT_NAMES, 'type'];
 
 /** A list of events in one delivery. */
 export const BATCHES = ['events'];

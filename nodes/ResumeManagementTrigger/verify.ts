@@ -70,9 +70,9 @@ function encodingHint(
 	signatures: string[],
 	encoding: VerificationSettings['signatureEncoding'],
 ): string {
-	const [other, length] = encoding === 'hex' ? ['Base64', 64] : ['hex', 43];
-	const isChosen = signatures.some((one) => one.replace('=', '').length === length);
-	return isChosen ? '' : ` It is in ${other}: choose that in Signature Encoding.`;
+	const isHex = signatures.some(({ length }) => length === 64);
+	if (isHex === (encoding === 'hex')) return '';
+	return ` It is in ${isHex ? 'hex' : 'Base64'}: choose that in Signature Encoding.`;
 }
 
 function standardRejection(secrets: string[], delivery: Delivery): string | undefined {

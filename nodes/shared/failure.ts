@@ -136,8 +136,13 @@ const NETWORK_CODES = [
 
 const ANY_NETWORK_CODE = new RegExp(NETWORK_CODES.join('|'), 'gi');
 
+/** Checks for a text that n8n would replace. */
+export function hasNetworkCode(text: string): boolean {
+	return withoutNetworkCodes(text) !== text;
+}
+
 /** Returns the text with a hyphen in each network code, so that n8n leaves the text as it is. */
-export function withoutNetworkCodes(text: string): string {
+function withoutNetworkCodes(text: string): string {
 	return text.replace(ANY_NETWORK_CODE, (code) => `${code.slice(0, 1)}-${code.slice(1)}`);
 }
 

@@ -173,8 +173,8 @@ export class ParameterReader {
 		this.refuseFixedExpressions(field);
 		const given = this.value(field);
 		const body = isJson ? given.jsonObject() : this.toBody(given);
-		const isReplaced = (key: string) => Object.hasOwn(body, key) && body[key] !== own[key];
-		const name = Object.keys(own).find(isReplaced);
+		const isOtherThanOwn = (key: string) => Object.hasOwn(body, key) && body[key] !== own[key];
+		const name = Object.keys(own).find(isOtherThanOwn);
 		if (name !== undefined) given.reject('parameter.sameName', { name });
 		return { ...own, ...body };
 	}
@@ -310,9 +310,9 @@ class ParameterValue {
 		const text = this.optionalText();
 		// JavaScript reads 1.000 as 1, and 0x10 as 16. Databases write 10.0 for 10.
 		const isOther = typeof this.value === 'string' && !/^[+-]?\d*(\.0{1,2})?$/.test(text);
-		const number = Math.floor(Number(text || limits.default));
-		if (isOther || Number.isNaN(number)) this.reject('parameter.notANumber');
+		const number = Number(text || limits.default);
 		if (number < limits.smallest) this.reject('parameter.tooSmall', { least: limits.smallest });
+		if (isOther || !Number.isInteger(number)) this.reject('parameter.notANumber');
 		return Math.min(number, limits.largest);
 	}
 
@@ -358,8 +358,8 @@ class ParameterValue {
 			: value;
 		const text = this.toText(given);
 		// n8n's client would take the character after half a surrogate pair for the other half.
-		const half = findInvisible(text, /\p{Cs}/u);
-		return half ? this.rejectInvisible(half) : text;
+		const loneSurrogate = findInvisible(text, /\p{Cs}/u);
+		return loneSurrogate ? this.rejectInvisible(loneSurrogate) : text;
 	}
 
 	/** Returns an ID as one percent-encoded segment of a path. */

@@ -43,7 +43,7 @@ const MAX_CODE_LENGTH = 200;
 const MAX_TEXT_LENGTH = 1_000;
 
 /** Characters of a response that an error shows. */
-const EXCERPT = 200;
+const MAX_EXCERPT_LENGTH = 200;
 
 /**
  * Decides whether a response is a success: by its body first, because errors come with HTTP 200
@@ -257,7 +257,7 @@ const MAY_HOLD_TOKEN = /token["']?\s*[:=>]|success(?!["']?\s*[:=]\s*["']?false)|
 function excerptOf(body: unknown): string {
 	const text = typeof body === 'string' ? body.trim() : JSON.stringify(body);
 	if (['', '{}', '[]'].includes(text) || MAY_HOLD_TOKEN.test(text) || isBinary(text)) return '';
-	return `The response began: ${text.slice(0, EXCERPT)}`;
+	return `The response began: ${text.slice(0, MAX_EXCERPT_LENGTH)}`;
 }
 
 function isBinary(text: string): boolean {

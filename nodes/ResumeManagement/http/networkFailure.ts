@@ -1,4 +1,4 @@
-import { Failure, type FailureId, withoutNetworkCodes } from '../../shared/failure';
+import { Failure, type FailureId, hasNetworkCode } from '../../shared/failure';
 
 /** A host in error texts. */
 export interface Host extends Record<string, string> {
@@ -75,8 +75,7 @@ export function networkFailure(error: unknown, signal: AbortSignal, host: Host):
 		code: code || undefined,
 		transient,
 		outcome: notSent || failedToConnect(causes) ? 'refused' : 'unknown',
-		// Left out if n8n would replace the whole text for it: see `withoutNetworkCodes`.
-		details: code && withoutNetworkCodes(code) === code ? `(${code})` : '',
+		details: code && !hasNetworkCode(code) ? `(${code})` : '',
 	});
 }
 

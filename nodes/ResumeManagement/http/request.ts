@@ -62,7 +62,7 @@ export async function withRetries<T>(
 		} catch (reason) {
 			error = reason;
 		}
-		if (retry === retries || !mayRepeat(error, write)) throw error;
+		if (retry === retries || !(error instanceof Failure) || !mayRepeat(error, write)) throw error;
 		const longest = Math.min(FIRST_PAUSE_MS * 2 ** retry, MAX_PAUSE_MS);
 		await pause(Math.max(error.facts.retryAfter ?? 0, Math.random() * longest), cancelled);
 		if (cancelled?.aborted) throw error;
@@ -70,10 +70,9 @@ export async function withRetries<T>(
 }
 
 /** Checks whether the same request may succeed later and, for a write, provably did nothing. */
-function mayRepeat(error: unknown, write = false): error is Failure {
-	if (!(error instanceof Failure) || !error.facts.transient) return false;
-	if ((error.facts.retryAfter ?? 0) > MAX_PAUSE_MS) return false;
-	return !write || error.outcome === 'refused';
+function mayRepeat({ facts, outcome }: Failure, write = false): boolean {
+	if (!facts.transient || (facts.retryAfter ?? 0) > MAX_PAUSE_MS) return false;
+	return !write || outcome === 'refused';
 }
 
 /** Reads and parses a response, and hides the secrets in it. @throws Failure */
@@ -109,7 +108,7 @@ export async function readBody(
 		}
 		isTruncated = true;
 	} finally {
-		limit.clear();
+		limit.stop();
 	}
 	if (isTruncated && !isError) {
 		const megabytes = MAX_BODY_BYTES / 1024 / 1024;

@@ -82,7 +82,7 @@ const STREAMED = {
 const NOT_COMPRESSED = { 'Accept-Encoding': 'identity' };
 
 /**
- * Sends one request with the private key, and follows no redirect: n8n would send the key to each
+ * Sends one request with the private key, in the headers of the credential's `authenticate`, and follows no redirect: n8n would send the key to each
  * host that one leads to.
  * @throws Failure if no response began
  */
@@ -159,7 +159,7 @@ async function awaitResponse(
 		const { statusCode, headers, body } = (await response) as IN8nHttpFullResponse;
 		return { ...known, statusCode, headers, body: body as Readable };
 	} catch (error) {
-		limit.clear();
+		limit.stop();
 		throw networkFailure(error, limit.signal, host);
 	}
 }
@@ -181,35 +181,35 @@ export class TimeLimit {
 
 	private readonly controller = new AbortController();
 
-	private timer?: AbortSignal;
+	private timeoutSignal?: AbortSignal;
 
-	/** @param milliseconds from now on; after `start`, from then on */
+	/** @param milliseconds from now on; after `restart`, from then on */
 	constructor(
 		private readonly milliseconds: number,
 		cancelled?: AbortSignal,
 	) {
 		const { signal } = this.controller;
 		this.signal = cancelled ? AbortSignal.any([signal, cancelled]) : signal;
-		this.start();
+		this.restart();
 	}
 
-	start(): void {
-		this.clear();
-		this.timer = AbortSignal.timeout(this.milliseconds);
-		this.timer.addEventListener('abort', this.onTimeout);
+	restart(): void {
+		this.stop();
+		this.timeoutSignal = AbortSignal.timeout(this.milliseconds);
+		this.timeoutSignal.addEventListener('abort', this.onTimeout);
 	}
 
 	/** Lets the request take any time from now on. */
-	clear(): void {
-		this.timer?.removeEventListener('abort', this.onTimeout);
+	stop(): void {
+		this.timeoutSignal?.removeEventListener('abort', this.onTimeout);
 	}
 
 	/** Ends the request now. */
 	abort(): void {
-		this.clear();
+		this.stop();
 		this.controller.abort();
 	}
 
 	/** The timer's reason tells a timeout from an end by `abort`. */
-	private readonly onTimeout = (): void => this.controller.abort(this.timer!.reason);
+	private readonly onTimeout = (): void => this.controller.abort(this.timeoutSignal!.reason);
 }

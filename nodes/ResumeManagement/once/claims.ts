@@ -75,7 +75,9 @@ export class Claims {
 				if (owner === 'this') return { claimRow, successRow };
 			}
 		} while (await this.mayWait());
-		throw owner === 'unclear' ? maybeUsed() : new Failure('key.claimed');
+		throw owner === 'unclear'
+			? maybeUsed()
+			: new Failure('key.claimed', {}, { outcome: 'unknown' });
 	}
 
 	/**

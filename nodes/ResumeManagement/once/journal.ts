@@ -44,6 +44,11 @@ class Journal {
 		return this.entries.get(id)?.outcome === 'applied';
 	}
 
+	/** Records a write that was not sent. It stops the writes that n8n has started at the same time. */
+	recordUnsent(id: WriteId, failure: Error): void {
+		this.record(id, { outcome: 'refused', failure });
+	}
+
 	/** @throws Failure if another write has failed, and this one was not carried out before */
 	refuseAfterFailure(id: WriteId): void {
 		if (this.recall(id)) return;
@@ -53,11 +58,8 @@ class Journal {
 		}
 	}
 
-	/**
-	 * Records that an item makes a purchase.
-	 * @returns the first item of the run that makes it, which may be this one
-	 */
-	recordPurchase(purchaseId: string, index: number): number {
+	/** Returns the first item of the run that makes a purchase, which is this one if none was before. */
+	firstItemOf(purchaseId: string, index: number): number {
 		const firstItem = this.firstItems.get(purchaseId) ?? index;
 		this.firstItems.set(purchaseId, firstItem);
 		return firstItem;

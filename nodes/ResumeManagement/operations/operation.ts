@@ -42,7 +42,7 @@ export interface WriteOperation extends BaseOperation {
 	returns: typeof RecordOutput;
 	/** Name of the field that limits the number of items in a run. */
 	maxItemsField?: string;
-	/** It bills: its item says so, and its preview that nothing was billed. */
+	/** Adds `billed: true` to its items, and `billed: false` to its previews. */
 	bills?: true;
 	/**
 	 * Reads the fields that only this operation has.

@@ -38,7 +38,7 @@ export async function readStart(
  * for a chunk: a large file may take any time, and the time that n8n's store takes does not count.
  */
 export function toStream({ whole }: Started, { body, limit }: HttpResponse): Readable {
-	limit.clear();
+	limit.stop();
 	// Nodes may not import `stream`, but each class of streams inherits `Readable.from`.
 	const { from } = body.constructor as unknown as {
 		from(source: AsyncIterable<Uint8Array>, options: object): Readable;
@@ -52,9 +52,9 @@ async function* limitEachPause(
 ): AsyncGenerator<Uint8Array> {
 	for await (const chunk of chunks) {
 		// The limit waits while n8n's store has the chunk.
-		limit.clear();
+		limit.stop();
 		yield chunk;
-		limit.start();
+		limit.restart();
 	}
-	limit.clear();
+	limit.stop();
 }

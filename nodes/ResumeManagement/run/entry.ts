@@ -30,8 +30,7 @@ export async function runAllItems(
 	const run: Run = {
 		context,
 		node,
-		// Of a thrown error, AI Agent 3 tells the model the message alone.
-		returnsFailures: context.continueOnFail() || (isTool(node) && node.onError !== 'stopWorkflow'),
+		returnsFailures: returnsFailures(context, 'allItems'),
 		credentials: new CredentialReader(context),
 		hint: (message) => void hints.add(message),
 		readParameter: (...values) => context.getNodeParameter(...values),
@@ -65,8 +64,7 @@ export async function runOneItem(
 	const run: Run = {
 		context,
 		node,
-		// Of a thrown error, AI Agent 2 tells the model nothing, whatever On Error says.
-		returnsFailures: context.continueOnFail() || isTool(node),
+		returnsFailures: returnsFailures(context, 'oneItem'),
 		credentials: new CredentialReader(context),
 		hint: () => {},
 		// This context is of one item, so that its method takes no index.
@@ -78,6 +76,17 @@ export async function runOneItem(
 		if (!operation.write) return await readItem(run, operation, index);
 		return await writeInTurn({ ...run, writeId: writeIdOf(context) }, operation, index);
 	});
+}
+
+/**
+ * Decides whether a failed item is returned as data. A tool's is, so that the model reads what to
+ * do: AI Agent 3 tells it the message alone of an error that is thrown, and AI Agent 2, which runs
+ * one item, nothing.
+ */
+function returnsFailures(context: Run['context'], way: 'allItems' | 'oneItem'): boolean {
+	const node = context.getNode();
+	if (context.continueOnFail()) return true;
+	return isTool(node) && (way === 'oneItem' || node.onError !== 'stopWorkflow');
 }
 
 /** Runs reads side by side. */

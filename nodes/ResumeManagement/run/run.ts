@@ -111,7 +111,7 @@ export class Pace {
 			const due = this.begin + batchNumber * interval;
 			if (due > Date.now()) await pause(due - Date.now(), this.cancelled);
 		}
-		if (this.cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });
+		if (this.cancelled?.aborted) throw new Failure('network.notSent');
 		this.started++;
 	}
 }

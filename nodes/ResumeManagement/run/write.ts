@@ -71,9 +71,7 @@ async function prepareOthers(
 		try {
 			prepared.set(index, await prepareUnrepeated(run, operation, index));
 		} catch (error) {
-			// It stops the writes of other items that n8n has started at the same time.
-			const entry = { outcome: 'refused', failure: error as Error } as const;
-			journalOf(run.context).record(idInRun(run, index), entry);
+			journalOf(run.context).recordUnsent(idInRun(run, index), error as Error);
 			outputs.set(index, failedOutput(run, index, error));
 		}
 	}
@@ -208,7 +206,7 @@ async function prepareUnrepeated(
 	const write = await prepareWrite(run, operation, index);
 	const id = purchaseIdOf(run, write);
 	if (id === undefined) return write;
-	const firstItem = journalOf(run.context).recordPurchase(id, index);
+	const firstItem = journalOf(run.context).firstItemOf(id, index);
 	if (firstItem === index || write.purchase?.isRepeatAllowed) return write;
 	throw new Failure('write.repeated', { firstItem });
 }
