@@ -263,9 +263,19 @@ export class ParameterReader {
 const EXPRESSION =
 	/\{\{|\$\{|\$\(["'`]|(?<!\w)\$(json|input|node|items?|itemIndex|now|today|execution|workflow|fromAI)\b/;
 
-/** The same where braces and `$` may be those of another template system, such as `{{ $labels.a }}`. */
-const EXPRESSION_IN_TEXT =
-	/\{\{(?!\{)(?:(?!\}\})[^]){0,500}?\$(\(\\?["'][^"'#.]|(node|binary)[.?[]|(vars|env|now|input|prevNode|execution|workflow)\??\.|(json|now|today|itemIndex|runIndex)\b|(items|fromAI|jmespath)\()|^\s*\$json[.[]/;
+/** What follows `$` in an expression of n8n, but in no other template, such as `{{ $labels.a }}`. */
+const AFTER_DOLLAR = [
+	/\(\\?["'][^"'#.]/,
+	/(node|binary)[.?[]/,
+	/(vars|env|now|input|prevNode|execution|workflow)\??\./,
+	/(json|now|today|itemIndex|runIndex)\b/,
+	/(items|fromAI|jmespath)\(/,
+].map(({ source }) => source);
+
+/** An expression in a text whose braces and `$` may be those of another template system. */
+const EXPRESSION_IN_TEXT = new RegExp(
+	`\\{\\{(?!\\{)(?:(?!\\}\\})[^]){0,500}?\\$(${AFTER_DOLLAR.join('|')})|^\\s*\\$json[.[]`,
+);
 
 function textsIn(value: unknown): string[] {
 	if (typeof value === 'string') return [value];
