@@ -382,6 +382,8 @@ class ParameterValue {
 		const path = this.text();
 		if (path.includes('://')) this.reject('parameter.isAnAddress');
 		if (path.includes('?')) this.reject('parameter.hasQuery');
+		const noValue = path.split('/').find(isNotAValue);
+		if (noValue !== undefined) this.rejectValue(noValue);
 		return toPath(path) ?? this.reject('parameter.notAPath');
 	}
 

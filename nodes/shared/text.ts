@@ -46,13 +46,13 @@ const NOT_A_VALUE = [
 	/\[object /i,
 	// Errors of spreadsheets in any language, such as #BEZUG!, #N/D and #NV. Numbers and names, such
 	// as #1001, #PRO and #INV/A, are values.
-	/^#([^1-9\p{Ll}]*[!?][^1-9\p{Ll}]*|\p{Lu}\/\p{Lu}+|#*|NV|YOK|PUUTTUU|HIÁNYZIK|NENÍ_K_DISPOZICI|NEDOSTUPNÝ|GETTING_DATA|REF|VALUE|NAME)$/u,
+	/^#([^1-9\p{Ll}]*[!?][^1-9\p{Ll}]*|\p{Lu}\/\p{Lu}+|#*|NV|YOK|PUUTTUU|HIÁNYZIK|NENÍ_K_DISPOZICI|NEDOSTUPNÝ|GETTING_DATA|REF|VALUE|NAME|ERROR|SPILL)$/u,
 	// The same within a text.
 	/#(\p{Lu}[\p{Lu}/0]+!|[nN]\/[aA]|NV$|NAME\?(?!\w))/u,
 	// LibreOffice's Err:502, and Google's Loading... before a sheet is calculated.
 	/^(err:\d{3}|(loading|lädt|chargement|cargando)\.\.\.)$/i,
 	// The empty ID of .NET.
-	/(?<![\p{L}\p{N}])0{8}-[0-]+$/u,
+	/(?<![\p{L}\p{N}])0{8}-[0-]+\}?$/u,
 ];
 
 export function isNotAValue(text: string): boolean {
@@ -124,10 +124,12 @@ export function saysNone(text: string): boolean {
 
 /** What programs write for a missing part of a text. */
 const MISSING_PARTS = [
-	// pay_undefined, pay-nan
-	/(?<![\p{L}\p{N}])(null|NULL|NaN|nan|NaT|None|<(nil|NA|no value)>)(?![\p{L}\p{N}])/u,
-	// INVundefined, INVnull. An ID of random letters may have NaN in it.
-	/undefined|null$/,
+	// pay_null, pay-nan, inv_N/A. None Smith is a name.
+	/(?<![\p{L}\p{N}])(null|NULL|NaN|nan|NaT|[Nn]one|nil|[Nn]\/[Aa]|<(nil|NA|no value)>)(?![\p{L}\p{N}]| \p{L})/u,
+	// pay_undefined, INVnull. An ID of random letters may have NaN in it.
+	/undefined(?!\p{Ll})|null$/u,
+	// pay_ and -upgrade: n8n writes nothing for a part that is missing.
+	/^\p{L}+[_-]$|^[_-]\p{L}+$/u,
 	// $id, and pay_{id}, pay_%ID%. What looks like <id> may be markup.
 	/^\$!?\{?[A-Za-z_]+\}?$|\{[A-Za-z_.]+\}|%[A-Za-z_.]{3,}%/,
 ];
@@ -162,11 +164,14 @@ export const MAX_EMAIL_LENGTH = 320;
 export function normalizeEmail(email: string): string {
 	// A longer text is no address, and normalizing it could take very long.
 	if (email.length > MAX_EMAIL_LENGTH) return email;
-	const address = trimInvisible(email).normalize('NFC').toLowerCase();
-	const [local, domain = '', ...others] = address.split('@');
+	const address = trimInvisible(email).normalize('NFC');
+	const [local = '', domain = '', ...others] = address.split('@');
 	const url = `http://${domain}`;
 	const isDomain = others.length === 0 && !/[/?#:\\]/.test(domain) && URL.canParse(url);
-	return isDomain ? `${local}@${new URL(url).host}` : address;
+	// By way of capitals, the two small forms of the Greek sigma are one.
+	return isDomain
+		? `${local.toUpperCase().toLowerCase()}@${new URL(url).host}`
+		: address.toLowerCase();
 }
 
 /** What people's tools put around an address or into it. */

@@ -97,6 +97,17 @@ test.each([
 		'{F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6}',
 		'a UUID of SQL Server (tedious, 830)',
 	],
+	[
+		'pay_f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
+		'pay_F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6',
+		'a UUID of SQL Server within (node-mssql, 756)',
+	],
+	[
+		'f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
+		'f81d4fae7dec11d0a76500a0c91e6bf6',
+		'a UUID of Notion, which writes both',
+	],
+	['ord_1', '"ord_1"', 'the quotes of CSV'],
 ])('the keys %j and %j, with %s, are one payment', async (one, other) => {
 	await run(withKey(one, upgrade.email as string));
 	const { items } = await run(withKey(other, upgrade.email as string));
@@ -187,6 +198,8 @@ test.each([
 	['x@xn--mller-kva.example', 'x@müller.example', 'a form of Chrome (flora-server, issue 561)'],
 	['É1@x.example', 'é1@x.example', 'a spreadsheet in capitals'],
 	['ПЕТР@почта.example', 'петр@почта.example', 'a spreadsheet in capitals'],
+	['γιώργος.π@x.example', 'ΓΙΏΡΓΟΣ.Π@X.example', 'a spreadsheet in capitals (elixir, 15791)'],
+	['WEISS@x.example', 'weiß@x.example', 'a spreadsheet in capitals'],
 ])('%s and %s, from %s, are one person', async (one, other) => {
 	const parameters = { ...upgrade, email: '={{ $json.email }}' };
 	const items = [{ email: one }, { email: other }];
@@ -294,6 +307,15 @@ test.each([...OF_PROGRAMS, ...BROKEN])(
 	},
 );
 
+test.each(['undefined', 'null', 'NaN'])(
+	'%s within the path of a custom request is refused',
+	async (text) => {
+		const { error } = await run({ ...customSend, path: `/user/${text}/resume` });
+		expect(error?.message).toBe(`'Path' has '${text}' in place of a value [item 0]`);
+		expect(requests).toEqual([]);
+	},
+);
+
 test.each([
 	'$json.paymentId',
 	'{ $json.paymentId }',
@@ -337,13 +359,16 @@ test.each([
 	'{12345}',
 	'#INV/A',
 	'pi_3NaNx7',
+	'None Smith',
+	'undefinedco-1',
+	'V1StGXR8_Z5jdHi6B-my_',
 	'A<b>1</b>',
 ])('the key %j of a shop or a mail is a key', async (key) => {
 	expect((await run(withKey(key as string))).items).toMatchObject([{ billed: true }]);
 });
 
 // prettier-ignore
-const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', 'pay_undefined', 'order-null-7', 'pay_None', 'pay_<NA>', 'pay_<no value>', 'pay.undefined', '#GETTING_DATA', '#REF', 'a@x.example-Invalid DateTime', 'INVundefined', 'paynull', 'pay_nan', 'a-00000000-0000-0000-0000', 'pay-#WERT!', 'pay-#NV', '#N/D'];
+const NO_KEYS = ['undefined', 'null', 'NaN', '[object Object]', '#N/A', '#NV', 'TBD', 'Invalid DateTime', '(blank)', '\\N', '--', 'placeholder', 'Loading…', 'Lädt...', 'NULL;', '“null”', 'NaT', '<NA>', '00000000-0000-0000-0000-000000', 'pay_undefined', 'order-null-7', 'pay_None', 'pay_<NA>', 'pay_<no value>', 'pay.undefined', '#GETTING_DATA', '#REF', 'a@x.example-Invalid DateTime', 'INVundefined', 'paynull', 'pay_nan', 'a-00000000-0000-0000-0000', 'pay-#WERT!', 'pay-#NV', '#N/D', 'pay_none', 'pay_nil', 'inv_N/A', '#ERROR', 'pay_', '-upgrade', '{00000000-0000-0000-0000-0000}'];
 /** Templates of GLPI (glpi-webhook, 66), SimpleWebhooks (10), hermes-agent (84173), Mailtrain (510) and others. */
 // prettier-ignore
 const NOT_FILLED_IN = ['##ticket.id##', '{PLAYER_UUID}', '{payment_id}', '[payment_id]', '[[id]]', '%PAYMENT_ID%', '*|PAYMENT_ID|*', '<%= id %>', '#{id}', '@{triggerBody()?["id"]}', '<<payment_id>>', '«Payment_ID»', '{0}', '%1$s', '{field_1}', '__PAYMENT_ID__', '$payment_id', 'YOUR_PAYMENT_ID', 'pay_{id}', 'pay_%PAYMENT_ID%'];
@@ -439,6 +464,16 @@ test.each([
 	'active, auto-renew disabled',
 	'active - no outstanding balance',
 	{ state: 'active' },
+	'!paid',
+	'paid?',
+	'0 paid',
+	'paid: 0',
+	'active/inactive',
+	'active=false',
+	'❌ paid',
+	'paid_reversed',
+	'trial_over',
+	'active_dunning',
 ])('a subscription that is %j, as payment providers say, is not confirmed', async (status) => {
 	answer = { status };
 	const { error } = await run(upgrade);
@@ -455,6 +490,14 @@ test.each(ARE_PAID)('a subscription that is %j is confirmed', async (status) => 
 	answer = { status };
 	expect((await run(upgrade)).items).toMatchObject([{ billed: true }]);
 });
+
+test.each([{ Error: 'declined' }, { 'error-message': 'declined' }, { Error_Code: 'E1' }])(
+	'an error beside the data, or in it, is seen in any spelling: %j',
+	async (error) => {
+		answer = error;
+		expect((await run(upgrade)).error?.message).toMatch(/^Outcome unknown: .*reports an error/);
+	},
+);
 
 // prettier-ignore
 const NO_ERRORS = [null, '', 0, false, '0', '00', [], {}, { code: 0, message: '' }, { count: 0, all: [null] }];

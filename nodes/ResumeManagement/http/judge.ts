@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId, type Outcome } from '../../shared/failure';
 import { isObject } from '../../shared/json';
-import { shownNames } from '../../shared/names';
+import { shownNames, valuesNamed } from '../../shared/names';
 
 /**
  * Body of a successful response: an envelope, or any JSON of an endpoint whose response the
@@ -107,8 +107,11 @@ export function whyUnconfirmed(body: JsonBody): string | undefined {
 	return error === undefined ? undefined : `it reports an error, too: ${error}`;
 }
 
-/** Properties that report an error in a success, as services that use Stripe send them. */
-const ERRORS = ['error', 'errors', 'errorMessage', 'error_message', 'errorCode', 'error_code'];
+/**
+ * Properties that report an error in a success, as services that use Stripe send them, in the form
+ * of `normalizeName`.
+ */
+const ERRORS = ['error', 'errors', 'errormessage', 'errorcode'];
 
 /**
  * Returns the error that an object has under such a name, or its status, as JSON; undefined if
@@ -116,7 +119,7 @@ const ERRORS = ['error', 'errors', 'errorMessage', 'error_message', 'errorCode',
  */
 function errorIn(value: unknown): string | undefined {
 	if (!isObject(value)) return undefined;
-	const error = ERRORS.map((name) => value[name]).find((one) => !isBlank(one));
+	const error = valuesNamed(value, ERRORS).find((one) => !isBlank(one));
 	if (error === undefined && !reportsError(value)) return undefined;
 	const { status, success } = value;
 	return JSON.stringify(error ?? { status, success }).slice(0, MAX_CODE_LENGTH);

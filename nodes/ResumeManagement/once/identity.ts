@@ -19,8 +19,8 @@ export function rowName(...parts: unknown[]): string {
 	return `resumeManagement:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** An ID as in RFC 9562, in the braces of Microsoft's programs or without. */
-const UUID = /^\{?([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\}?$/i;
+/** An ID as in RFC 9562, also in a text, in the brackets of .NET, or without its hyphens (Notion). */
+const UUID = /(?<![\da-z])[{(]?([\da-f]{8}(-?)(?:[\da-f]{4}\2){3}[\da-f]{12})(?![\da-z])[)}]?/gi;
 
 /**
  * Two keys that look the same are one key: with other forms of characters, or with a hyphen or a
@@ -38,7 +38,9 @@ export function comparableKey(key: string): string {
 			.replace(/ +/g, ' ')
 			// U+30FC is the long vowel mark, which Japanese keyboards give for a hyphen.
 			.replace(/[\p{Pd}\u2043\u2212\u30fc]/gu, '-')
-			.replace(UUID, (_, id: string) => id.toLowerCase())
+			.replace(UUID, (_, id: string) => id.toLowerCase().replaceAll('-', ''))
+			// A field of CSV, or of a model.
+			.replace(/^"(.*)"$/, '$1')
 	);
 }
 

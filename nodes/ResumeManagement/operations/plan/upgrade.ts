@@ -26,7 +26,7 @@ const maxUpgrades: INodeProperties = {
 };
 
 /**
- * Statuses that say paid or on trial, in small letters, with a blank for anything else. The
+ * Statuses that say paid or on trial, in small letters, with blanks between the words. The
  * specification shows `active` only (§2); the others are those of Stripe, PayPal, Chargebee,
  * Recurly, Lemon Squeezy and WooCommerce. Until its end, a subscription that is to be cancelled is
  * paid.
@@ -156,7 +156,7 @@ function statusProblem({ status }: IDataObject): string | undefined {
 	if (status === undefined || status === null || status === '') return undefined;
 	const words = String(status)
 		.replace(/([a-z])(?=[A-Z])/g, '$1 ')
-		.replace(/[^\p{L}]+/gu, ' ')
+		.replace(/[\s_.-]+/g, ' ')
 		.trim()
 		.toLowerCase();
 	const shown = typeof status === 'object' ? JSON.stringify(status) : String(status);
