@@ -2,8 +2,16 @@ import { createHash } from 'node:crypto';
 
 import type { GenericValue, IDataObject } from 'n8n-workflow';
 
-import { charsetOf, decodeText, exactString, isObject, parseJson, valueAt } from '../shared/json';
-import { normalizeName, valuesNamed } from '../shared/names';
+import {
+	charsetOf,
+	decodeText,
+	exactString,
+	isObject,
+	normalizeName,
+	parseJson,
+	valueAt,
+	valuesNamed,
+} from '../shared/json';
 import { HIDDEN, hideSecrets } from '../shared/secrets';
 import { isNotAValue, standsForNone, trimInvisible } from '../shared/text';
 import {

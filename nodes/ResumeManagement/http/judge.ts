@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { Failure, type FailureId, type Outcome } from '../../shared/failure';
-import { isObject } from '../../shared/json';
-import { shownNames, valuesNamed } from '../../shared/names';
+import { isObject, shownNames, valuesNamed } from '../../shared/json';
 
 /**
  * Body of a successful response: an envelope, or any JSON of an endpoint whose response the

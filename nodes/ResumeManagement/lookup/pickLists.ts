@@ -6,7 +6,7 @@ import type {
 
 import { readCredential } from '../../shared/credential';
 import { Failure, toNodeApiError, toNodeError } from '../../shared/failure';
-import { shownNames } from '../../shared/names';
+import { shownNames } from '../../shared/json';
 import { toSegment, trimInvisible } from '../../shared/text';
 import { requestJson } from '../http/request';
 import { findList } from '../responses/findList';

@@ -1,6 +1,5 @@
 import { Failure, type FailureId } from '../../shared/failure';
-import { isObject, valueAt } from '../../shared/json';
-import { normalizeName, shownNames, valuesNamed } from '../../shared/names';
+import { isObject, normalizeName, shownNames, valueAt, valuesNamed } from '../../shared/json';
 import type { JsonBody } from '../http/judge';
 
 /** The place of a list in a response. */

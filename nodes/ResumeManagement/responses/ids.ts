@@ -1,5 +1,4 @@
-import { exactString } from '../../shared/json';
-import { valuesNamed } from '../../shared/names';
+import { exactString, valuesNamed } from '../../shared/json';
 import { HIDDEN } from '../../shared/secrets';
 import { idNames } from './names';
 

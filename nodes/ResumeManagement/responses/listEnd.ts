@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { exactString, isObject } from '../../shared/json';
-import { valuesNamed } from '../../shared/names';
+import { exactString, isObject, valuesNamed } from '../../shared/json';
 import type { ParsedResponse } from '../http/judge';
 import { COUNTS, MORE_FLAGS, NEXT_LINKS, PAGE_COUNTS, PAGE_PLACES, TOTALS } from './names';
 

@@ -1,6 +1,5 @@
 import { Failure, type FailureId } from '../../shared/failure';
-import { isObject, valueAt } from '../../shared/json';
-import { shownNames, valuesNamed } from '../../shared/names';
+import { isObject, shownNames, valueAt, valuesNamed } from '../../shared/json';
 import { HIDDEN } from '../../shared/secrets';
 import type { JsonBody } from '../http/judge';
 import { base64In, beginsAsText } from './fileTypes';

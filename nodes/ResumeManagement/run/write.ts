@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { Failure, toFailure } from '../../shared/failure';
-import { shownNames } from '../../shared/names';
+import { shownNames } from '../../shared/json';
 import { isTool } from '../../shared/parameters';
 import { hideSecrets } from '../../shared/secrets';
 import { type JsonBody, whyUnconfirmed } from '../http/judge';
