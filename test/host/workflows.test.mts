@@ -998,7 +998,7 @@ example(approval, 'tells both people and the table of each other outcome', async
 			null,
 			0,
 			nobody,
-			/^The language model failed: .* Nothing was billed\. The workflow's owner checks Chat model's credential\. Then send the request again\.$/,
+			/^The language model failed: .* Not billed\. Send it again, or have the owner check Chat model\.$/,
 			'error',
 		],
 		[
@@ -1006,7 +1006,7 @@ example(approval, 'tells both people and the table of each other outcome', async
 			null,
 			0,
 			nobody,
-			/^The language model failed: [^.]*\. Nothing was billed\. Send the request again\.$/,
+			/^The language model failed: [^.]*\. Not billed\. Send it again, or have the owner check Chat model\.$/,
 			'error',
 		],
 		[
@@ -1054,7 +1054,16 @@ example(approval, 'tells both people and the table of each other outcome', async
 			status === 'error' ? expect.stringContaining(`: ${outcome}. `) : undefined,
 		]);
 	}
-	// Both requests that were sent are equal, and of one day.
+	// A third equal request of the day says where to look.
+	model.script([find(), upgrade, 'Done.']);
+	const newest = await askForUpgrade(`Please upgrade ${email}`);
+	while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
+	await press(mail.mails.pop()!, 'Approve');
+	const { data } = await api.waitForExecution((await newest()).id);
+	expect(data.resultData.error?.message).toBe(
+		`${email}, ${pro}: not sent. Another request of today sent it: see its row in Upgrade outcomes. If dropped, ask again tomorrow.`,
+	);
+	// All requests that were sent are equal, and of one day.
 	expect(instance.billed(email) - before).toBe(1);
 });
 
@@ -1138,12 +1147,31 @@ example(
 		expect((await approvals()).at(-1)).toMatchObject({ email, outcome: 'not sent', detail });
 		expect(mail.mails).toEqual([detail]);
 
+		// An approver without an address is nobody to ask.
+		await setSmtp(working, 'Ask a person');
+		const { nodes: before } = await api.readWorkflow(instance.exampleId(approval));
+		await api.updateWorkflow(instance.exampleId(approval), {
+			nodes: JSON.parse(
+				JSON.stringify(before).replace('"billing@example.com"', '"billing"'),
+			) as INode[],
+		});
+		await activate(approval);
+		model.script([[upgrade], 'The person declined.']);
+		const unasked = await askForUpgrade(`Please upgrade ${email}`);
+		while ((await unasked()).id === execution.id) await sleep(100);
+		const { id: unaskedId } = await unasked();
+		expect((await api.waitForExecution(unaskedId)).data.resultData.error?.message).toBe(
+			`${email}, ${pro}: not sent. Nobody was asked: the approver in Settings is no email address. Correct it, publish, ask again.`,
+		);
+		await api.updateWorkflow(instance.exampleId(approval), { nodes: before });
+		mail.mails.length = 0;
+
 		// Without a mail server, the outcome is in the table, and the execution fails.
-		await setSmtp({ smtp: { id, name } }, 'Tell both');
+		await setSmtp({ smtp: { id, name } }, 'Ask a person', 'Tell both');
 		await activate(approval);
 		model.script([[upgrade], 'The person declined.']);
 		const untold = await askForUpgrade(`Please upgrade ${email}`);
-		while ((await untold()).id === execution.id) await sleep(100);
+		while ((await untold()).id === unaskedId) await sleep(100);
 		const { data } = await api.waitForExecution((await untold()).id);
 		await setSmtp(working, 'Ask a person', 'Tell both');
 		expect(data.resultData.error?.message.split('\n')).toEqual([
