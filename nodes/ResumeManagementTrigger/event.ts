@@ -56,11 +56,12 @@ export function readEvents(
 	if (body.length === 0) return { problem: 'The body is empty.' };
 	const payload = readPayload(decodeText(body, charsetOf(headers['content-type'])), settings);
 	if (payload === undefined) return { problem: 'The body is not JSON, or nested too deeply.' };
-	const events = [payload].flat();
-	const items =
-		events.length === 1
-			? [readSingleEvent(events[0], settings, delivery)]
-			: readArray(events, settings, delivery);
+	// An array of one event is that event.
+	const isOne = Array.isArray(payload) && payload.length === 1 && isObject(payload[0]);
+	const event = isOne ? payload[0] : payload;
+	const items = Array.isArray(event)
+		? readArray(event, settings, delivery)
+		: [readSingleEvent(event, settings, delivery)];
 	return { items };
 }
 

@@ -52,7 +52,7 @@ const NOT_A_VALUE = [
 	// LibreOffice's Err:502, and Google's Loading... before a sheet is calculated.
 	/^(err:\d{3}|(loading|lädt|chargement|cargando)\.\.\.)$/i,
 	// The empty ID of .NET.
-	/(?<![\p{L}\p{N}])0{8}-[0-]+\}?$/u,
+	/(?<![\p{L}\p{N}])(0{8}-[0-]+|0{32})[})]?$/u,
 ];
 
 export function isNotAValue(text: string): boolean {
@@ -124,12 +124,16 @@ export function saysNone(text: string): boolean {
 
 /** What programs write for a missing part of a text. */
 const MISSING_PARTS = [
-	// pay_null, pay-nan, inv_N/A. None Smith is a name.
-	/(?<![\p{L}\p{N}])(null|NULL|NaN|nan|NaT|[Nn]one|nil|[Nn]\/[Aa]|<(nil|NA|no value)>)(?![\p{L}\p{N}]| \p{L})/u,
+	// pay_null, pay-nan. None Smith is a name.
+	/(?<![\p{L}\p{N}])(null|NULL|NaN|nan|NaT|None|<(nil|NA|no value)>)(?![\p{L}\p{N}]| \p{L})/u,
+	// pay_none, inv_N/A
+	/[_:./#-](none|nil|n\/a)$/i,
 	// pay_undefined, INVnull. An ID of random letters may have NaN in it.
-	/undefined(?!\p{Ll})|null$/u,
-	// pay_ and -upgrade: n8n writes nothing for a part that is missing.
-	/^\p{L}+[_-]$|^[_-]\p{L}+$/u,
+	/undefined(?!\p{Ll})|null$/iu,
+	// pay_, my-shop-, stripe: and -upgrade, as n8n writes nothing for a part that is missing. Random
+	// IDs mix small letters and capitals.
+	/^\p{L}([\p{Ll}\d_-]*|[\p{Lu}\d_-]*)[_-]$|[:#|]$/u,
+	/^[_-]([\p{Ll}\d_-]*|[\p{Lu}\d_-]*)\p{L}$/u,
 	// $id, and pay_{id}, pay_%ID%. What looks like <id> may be markup.
 	/^\$!?\{?[A-Za-z_]+\}?$|\{[A-Za-z_.]+\}|%[A-Za-z_.]{3,}%/,
 ];
@@ -140,7 +144,7 @@ const MISSING_PARTS = [
  */
 export function standsForNone(text: string): boolean {
 	// In JSON, null is a value.
-	const isJson = /^[{[]/.test(text);
+	const isJson = /^([{][^]*[}]|\[[^]*\])$/.test(text);
 	const start = text.slice(0, MAX_COMPARED);
 	const lacksPart = !isJson && MISSING_PARTS.some((pattern) => pattern.test(start));
 	return saysNone(text) || isPlaceholder(text) || isNotAValue(text) || lacksPart;
@@ -164,14 +168,12 @@ export const MAX_EMAIL_LENGTH = 320;
 export function normalizeEmail(email: string): string {
 	// A longer text is no address, and normalizing it could take very long.
 	if (email.length > MAX_EMAIL_LENGTH) return email;
-	const address = trimInvisible(email).normalize('NFC');
-	const [local = '', domain = '', ...others] = address.split('@');
+	// The Greek sigma has two small forms, by its place in the word.
+	const address = trimInvisible(email).normalize('NFC').toLowerCase().replaceAll('ς', 'σ');
+	const [local, domain = '', ...others] = address.split('@');
 	const url = `http://${domain}`;
 	const isDomain = others.length === 0 && !/[/?#:\\]/.test(domain) && URL.canParse(url);
-	// By way of capitals, the two small forms of the Greek sigma are one.
-	return isDomain
-		? `${local.toUpperCase().toLowerCase()}@${new URL(url).host}`
-		: address.toLowerCase();
+	return isDomain ? `${local}@${new URL(url).host}` : address;
 }
 
 /** What people's tools put around an address or into it. */

@@ -181,7 +181,6 @@ test.each([
 	'<html>Sign in</html>',
 	btoa('x'.repeat(300)),
 	'Invalid PDF: no %PDF- header found',
-	'Error: file does not start with %PDF-1.4 header',
 	// As programs make it that take the bytes for UTF-8 (powertools-lambda-typescript, 5698).
 	'%PDF-1.7\n%\ufffd\ufffd\ufffd\ufffd\n1 0 obj',
 ])('%s under application/pdf is no file, directly and behind a redirect', async (body) => {
@@ -199,7 +198,7 @@ test.each(['<html>Sign in</html>', '{"message":"not ready"}', 'Error: timeout'])
 	'%s is no file under a name that ends in .pdf, which declares a PDF',
 	async (body) => {
 		for (const type of ['application/octet-stream', 'text/html', 'application/json', 'text/csv']) {
-			for (const name of ['CV.PDF', '"cv.pdf "']) {
+			for (const name of ['CV.PDF', '"cv.pdf "', 'cv.pdf.']) {
 				const attached = { 'Content-Disposition': `attachment; filename=${name}` };
 				response = ok({ ...typed(type), ...attached }, body);
 				expect((await download()).message).toMatch(/^The response/);
@@ -224,10 +223,16 @@ test.each([
 	['attachment; filename=cv', 'cv.pdf'],
 	['attachment; filename="Jane Doe, CV"', 'Jane Doe, CV.pdf'],
 	['attachment; filename=.pdf', 'resume.pdf'],
+	['attachment; filename="Dr. Ann Smith"', 'Dr. Ann Smith'],
 	['attachment; filename=cv.docx', 'cv.docx'],
 ])('a PDF named by %j is saved as %j', async (disposition, name) => {
 	response = ok({ ...PDF, 'Content-Disposition': disposition }, FILE);
 	expect((await download()).fileName).toBe(name);
+});
+
+test('a sentence under text/rtf is no file', async () => {
+	response = ok(typed('text/rtf'), 'Session expired');
+	expect((await download()).message).toBe('The response from the service is not a file');
 });
 
 test.each(['application/rtf', 'text/rtf', 'application/msword', 'application/octet-stream'])(

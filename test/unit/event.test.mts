@@ -80,6 +80,8 @@ test('an array of one is the event in it, as Emailit sends it', () => {
 	const item = { event: SECTION_SAVED, deliveryId, data: { resumeId: 1 } };
 	expect(readBody(body)).toMatchObject({ items: [item] });
 	expect(readBody('[]')).toEqual({ items: [] });
+	for (const nested of ['[null]', '["x"]', '[[{"event":"a"},{"event":"b"}]]'])
+		expect(readBody(nested)).toMatchObject({ items: [{ event: '' }] });
 });
 
 const EVENT = { event: SECTION_SAVED };

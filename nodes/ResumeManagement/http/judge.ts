@@ -163,8 +163,8 @@ function factsOf(response: ParsedResponse) {
 /** Returns the outcome of a write that failed with this response. */
 function outcomeOf(response: ParsedResponse): Outcome {
 	if (!isRefusal(response)) return 'unknown';
-	const code = knownCodeIn(JSON.stringify(response.body ?? ''))?.toLowerCase() ?? '';
-	return KNOWN_CODES.get(code)?.isHeld ? 'held' : 'refused';
+	const known = KNOWN_CODES.get(codeOf(response.body).toLowerCase());
+	return known?.isHeld ? 'held' : 'refused';
 }
 
 /**
@@ -195,8 +195,7 @@ export function retryAfterOf(headers: IDataObject): number | undefined {
 function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 	const errorCode = toText(body.errorCode, MAX_TEXT_LENGTH);
 	const errorMessage = toSentence(body.errorMessage);
-	// A known code counts under any name, such as `{ error: { code } }`.
-	const code = errorCode ? codeIn(errorCode) : (knownCodeIn(JSON.stringify(body)) ?? '');
+	const code = codeOf(body);
 	const known = KNOWN_CODES.get(code.toLowerCase());
 	const isSentence = errorCode !== '' && errorCode !== code;
 	const meaning = isSentence ? '' : known?.meaning;
@@ -214,6 +213,17 @@ function serviceFailure(body: IDataObject, response: ParsedResponse): Failure {
 		code: code || undefined,
 		details,
 	});
+}
+
+/**
+ * Returns the code that a body reports: that of its `errorCode`, else a known one anywhere in it,
+ * such as in `{ error: { code } }`; '' if there is none.
+ */
+function codeOf(body: unknown): string {
+	const errorCode = isObject(body) ? toText(body.errorCode, MAX_TEXT_LENGTH) : '';
+	if (errorCode !== '') return codeIn(errorCode);
+	// Without the escapes of JSON, such as that of a line break.
+	return knownCodeIn(JSON.stringify(body ?? '').replace(/\\./g, ' ')) ?? '';
 }
 
 /**

@@ -20,12 +20,12 @@ export function rowName(...parts: unknown[]): string {
 }
 
 /** An ID as in RFC 9562, also in a text, in the brackets of .NET, or without its hyphens (Notion). */
-const UUID = /(?<![\da-z])[{(]?([\da-f]{8}(-?)(?:[\da-f]{4}\2){3}[\da-f]{12})(?![\da-z])[)}]?/gi;
+const UUID = /(?<![\da-f])[{(]?([\da-f]{8}(-?)(?:[\da-f]{4}\2){3}[\da-f]{12})(?![\da-f])[)}]?/gi;
 
 /**
  * Two keys that look the same are one key: with other forms of characters, or with a hyphen or a
- * quote that Word has replaced. A UUID is one in small letters and in capitals: Microsoft's
- * databases give it in the latter (tedious, issue 830).
+ * quote that Word has replaced. A UUID is the same one in capitals and in brackets, as Microsoft's
+ * databases give it (tedious, issue 830), and without its hyphens.
  */
 export function comparableKey(key: string): string {
 	// Before NFKC, which makes two characters of some quotes, and tells two waves apart.
@@ -39,8 +39,6 @@ export function comparableKey(key: string): string {
 			// U+30FC is the long vowel mark, which Japanese keyboards give for a hyphen.
 			.replace(/[\p{Pd}\u2043\u2212\u30fc]/gu, '-')
 			.replace(UUID, (_, id: string) => id.toLowerCase().replaceAll('-', ''))
-			// A field of CSV, or of a model.
-			.replace(/^"(.*)"$/, '$1')
 	);
 }
 

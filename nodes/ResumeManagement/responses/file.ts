@@ -231,7 +231,7 @@ async function open(
  * its type: what comes in place of a file, such as a login page, may keep the file's name.
  */
 function declaredType(headers: IDataObject): string {
-	const isNamedPdf = /\.pdf\s*$/i.test(dispositionOf(headers).fileName);
+	const isNamedPdf = /\.pdf$/i.test(safeFileName(dispositionOf(headers).fileName));
 	return isNamedPdf ? PDF : mimeTypeOf(headers);
 }
 
@@ -282,9 +282,9 @@ async function store(
 	return wanted === '' ? { ...binary, fileName: withExtension(name, binary) } : binary;
 }
 
-/** Adds the extension of a file's type to a name that has none. */
+/** Adds the extension of a file's type to a name without a dot. */
 function withExtension(name: string, { mimeType, fileExtension }: IBinaryData): string {
-	const isComplete = /\.\w{1,10}$/.test(name) || !fileExtension || mimeType === UNKNOWN;
+	const isComplete = name.includes('.') || !fileExtension || mimeType === UNKNOWN;
 	return isComplete ? name : `${name}.${fileExtension}`;
 }
 

@@ -31,7 +31,7 @@ export function safeFileName(given: string): string {
 	const base = given.split(/[/\\]/).at(-1)!.slice(-MAX_READ_LENGTH);
 	const allowed = base.replace(REFUSED_BY_WINDOWS, '').replace(INVISIBLE, '');
 	// A template without a title: `.pdf`.
-	if (/^\.+(pdf|docx?|odt|rtf|txt)$/i.test(allowed)) return '';
+	if (/^\s*\.+(pdf|docx?|odt|rtf|txt)$/i.test(allowed)) return '';
 	const name = allowed.normalize('NFC').replace(EDGES, '');
 	if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
 	const [extension = ''] = /\.\w{1,10}$/.exec(name) ?? [];

@@ -16,8 +16,8 @@ export function fileTypeOf(bytes: Buffer, declared: string): string | undefined 
 	if (/^%PDF-\d/.test(startOf(bytes))) return PDF;
 	const base64 = base64In(startOf(bytes));
 	if (base64 !== undefined && (isBinaryType(declared) || encodesFile(base64))) return undefined;
-	const isText = beginsAsText(bytes) || /^text\/(?!rtf)|[/+](html|json|xml)$/.test(declared);
-	return isText ? undefined : declared;
+	const isText = /^text\/|[/+](html|json|xml)$/.test(declared) && !isRtf(bytes);
+	return isText || beginsAsText(bytes) ? undefined : declared;
 }
 
 /**
@@ -79,8 +79,8 @@ export function base64In(text: string): string | undefined {
  */
 export function isPdf(bytes: Buffer): boolean {
 	const start = bytes.toString('latin1', 0, FILE_START);
-	// An error may name the signature, among words or without a version behind it.
-	const hasSignature = /(^\s*|[^\w\s"'])%PDF-\d|[\r\n]%PDF-\d/.test(start);
+	// An error may name the signature, and has no version behind it.
+	const hasSignature = /%PDF-\d/.test(start);
 	// Bytes that a program has taken for UTF-8 have U+FFFD in place of those that were none.
 	const isDamaged = bytes.subarray(0, FILE_START).includes('\ufffd');
 	// An error may mention the signature. A server's warning before a PDF begins with other markup.
@@ -94,9 +94,13 @@ export function beginsAsPage(bytes: Buffer): boolean {
 	return /^<(!doctype\s+html|html)/i.test(startOf(bytes));
 }
 
-/** Checks for a text that is blank, or begins as JSON or markup. RTF begins with `{\rtf`. */
+/** Checks for a text that is blank, or begins as JSON or markup. */
 export function beginsAsText(bytes: Buffer): boolean {
-	return /^($|[<[]|\{(?!\\rtf))/.test(startOf(bytes));
+	return /^($|[<[{])/.test(startOf(bytes)) && !isRtf(bytes);
+}
+
+function isRtf(bytes: Buffer): boolean {
+	return startOf(bytes).startsWith('{\\rtf');
 }
 
 /** Returns the first characters that are not blank. */

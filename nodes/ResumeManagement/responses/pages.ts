@@ -47,24 +47,27 @@ export async function requestPages(
 		place = { ...place, path: found.path };
 		const page = found.records.map((record) => ({ id: idOf(record, list.name), record }));
 
-		if (isSamePage(page, lastPage)) {
+		const isRepeated = isSamePage(page, lastPage);
+		if (isRepeated) {
+			const isAfterFirst = number > 2 || all.records.length === end?.total;
 			// Some services send the last page again for each number past the end. By offset, the list
 			// may go on, as the service may count hidden records. If the second page repeats the first,
 			// the service more likely does not know the parameter, unless the first has the whole list.
-			const isPastEnd = number > 2 || all.records.length === end?.total;
-			if (mode === 'pageNumber' && isPastEnd) return { bodies, records: all.records, end };
-			throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
+			if (mode !== 'pageNumber' || !isAfterFirst) {
+				throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
+			}
+		} else {
+			all.add(page);
+			lastPage = page;
+			if (number === 1 || page.length > 0) bodies.push(body);
 		}
-		all.add(page);
-		lastPage = page;
-		if (number === 1 || page.length > 0) bodies.push(body);
 
 		end = listEndOf(response, { records: all.records.length, pages: number }, end);
 		const hasNext = position.advance(body, page.length);
 		// The first page may have its own number of records as the total.
 		const isTotalReached = number > 1 && all.records.length === end.total;
 		const isEnd = end.more === undefined ? isTotalReached : !end.more;
-		if (!hasNext || isEnd || all.records.length >= list.limit) {
+		if (isRepeated || !hasNext || isEnd || all.records.length >= list.limit) {
 			return { bodies, records: all.records, end };
 		}
 	}

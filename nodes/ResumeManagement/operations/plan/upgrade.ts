@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { exactString, isObject } from '../../../shared/json';
+import { exactString, isObject, valuesNamed } from '../../../shared/json';
 import { normalize, normalizeEmail } from '../../../shared/text';
 import { RecordOutput } from '../../responses/record';
 import type { WriteOperation } from '../operation';
@@ -34,7 +34,7 @@ const maxUpgrades: INodeProperties = {
 // prettier-ignore
 const PAID = [
 	'active', 'activated', 'enabled', 'live', 'current', 'valid', 'ok', 'trial', 'trialing', 'in trial',
-	'on trial', 'paid', 'succeeded', 'success', 'successful', 'complete', 'completed', 'confirmed',
+	'on trial', 'paid', 'succeeded', 'success', 'successful',   'confirmed',
 	'captured', 'settled', 'renewed', 'upgraded', 'no payment required', 'non renewing', 'nonrenewing',
 	'pending cancel', 'pending cancellation',
 ];
@@ -152,23 +152,30 @@ function planProblem(subscription: IDataObject, sent: IDataObject): string | und
 }
 
 /** Any other status is "unknown": the node does not send it again, and a person looks. */
-function statusProblem({ status }: IDataObject): string | undefined {
-	if (status === undefined || status === null || status === '') return undefined;
-	const words = String(status)
+function statusProblem(subscription: IDataObject): string | undefined {
+	const status = valuesNamed(subscription, ['status']).find((one) => !isPaid(one));
+	if (status === undefined) return undefined;
+	const shown = typeof status === 'string' ? status : JSON.stringify(status);
+	return `its subscription is '${shown}'`;
+}
+
+function isPaid(status: unknown): boolean {
+	if (status === null || status === '') return true;
+	if (typeof status !== 'string') return false;
+	const words = status
 		.replace(/([a-z])(?=[A-Z])/g, '$1 ')
 		.replace(/[\s_.-]+/g, ' ')
-		.trim()
-		.toLowerCase();
-	const shown = typeof status === 'object' ? JSON.stringify(status) : String(status);
-	return PAID.includes(words) ? undefined : `its subscription is '${shown}'`;
+		.trim();
+	return PAID.includes(words.toLowerCase());
 }
 
 /**
  * The specification shows no email in a subscription (§2). One that is there must be that of the
  * user.
  */
-function emailProblem({ email }: IDataObject, sent: IDataObject): string | undefined {
-	if (typeof email !== 'string' || email === '') return undefined;
-	const isSame = normalizeEmail(email) === normalizeEmail(String(sent.email));
-	return isSame ? undefined : `its subscription is for '${email}'`;
+function emailProblem(subscription: IDataObject, sent: IDataObject): string | undefined {
+	const emails = valuesNamed(subscription, ['email']).filter((one) => typeof one === 'string');
+	const wanted = normalizeEmail(String(sent.email));
+	const other = emails.find((email) => email !== '' && normalizeEmail(email) !== wanted);
+	return other === undefined ? undefined : `its subscription is for '${other}'`;
 }
