@@ -33,9 +33,10 @@ const maxUpgrades: INodeProperties = {
  */
 // prettier-ignore
 const PAID = [
-	'active', 'activated', 'enabled', 'live', 'current', 'valid', 'ok', 'trial', 'trialing', 'in trial',
-	'on trial', 'paid', 'succeeded', 'success', 'successful',   'confirmed',
-	'captured', 'settled', 'renewed', 'upgraded', 'no payment required', 'non renewing', 'nonrenewing',
+	'active', 'activated', 'enabled', 'live', 'current', 'valid', 'ok',
+	'trial', 'trialing', 'in trial', 'on trial',
+	'paid', 'succeeded', 'success', 'successful', 'confirmed', 'captured', 'settled',
+	'renewed', 'upgraded', 'no payment required', 'non renewing', 'nonrenewing',
 	'pending cancel', 'pending cancellation',
 ];
 
