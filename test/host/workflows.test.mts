@@ -305,6 +305,8 @@ example('tell-of-failures', 'sends an email that says what failed, with a link',
 	await tell({ message: 'The credential was refused', description: 'Paste the key again.' });
 	expect(mail.mails.at(-1)).toMatch(/\nThe credential was refused\nPaste the key again\.\n/);
 	expect(mail.mails.at(-1)).not.toMatch(where);
+	await tell({ message: 'Workflow did not finish, possible out-of-memory issue' });
+	expect(mail.mails.at(-1)).toMatch(/issue\nn8n was ended while .* send its request again\.\n/);
 	// n8n's own place in a node's items or code helps nobody.
 	await tell({ message: 'It failed [line 3]' });
 	expect(mail.mails.at(-1)).toMatch(/\nIt failed\n/);
@@ -871,7 +873,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 		await api.insertRow(table.id, { ...open, upgradeId, email: to, outcome });
 	const since = String.raw`since \w+, \d+ \w+ \d+ [\d:]+ GMT\)`;
 	const careful = new RegExp(
-		`CAREFUL: payment pay_ 40> \\(plan_basic, unknown ${since}, payment pay_41 \\(plan_basic, held ${since} is open for this user\\. Decline, and settle it first in Settle open upgrades\\.\nUser: `,
+		`CAREFUL: open for this user: payment pay_ 40> \\(plan_basic, unknown ${since}, payment pay_41 \\(plan_basic, held ${since}\\. Decline, and settle it first in Settle open upgrades\\.\nUser: `,
 	);
 
 	// The model asks for another upgrade. Its email has the same links as the first one.
@@ -1054,10 +1056,13 @@ example(approval, 'tells both people and the table of each other outcome', async
 			status === 'error' ? expect.stringContaining(`: ${outcome}. `) : undefined,
 		]);
 	}
-	// A third equal request of the day says where to look.
+	// A third equal request of the day says where to look, and the approver reads of what has no user.
 	model.script([find(), upgrade, 'Done.']);
 	const newest = await askForUpgrade(`Please upgrade ${email}`);
 	while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
+	expect(mail.mails[0]).toMatch(
+		/CAREFUL: open for this user: .*approval \S+Z \(perhaps, its user is not known, unknown since/,
+	);
 	await press(mail.mails.pop()!, 'Approve');
 	const { data } = await api.waitForExecution((await newest()).id);
 	expect(data.resultData.error?.message).toBe(
