@@ -1147,7 +1147,7 @@ example(
 		// n8n tells the agent and the next nodes of it as of a decline: only this node has the error.
 		const [failed] = execution.data.resultData.runData['Ask a person']!;
 		expect(failed).toMatchObject({ executionStatus: 'error' });
-		const declined = 'Nothing was billed. The approver in Cc did not approve it, or got no email';
+		const declined = 'Nothing was billed. The approver in Cc did not approve, or got no email';
 		const detail = expect.stringContaining(declined) as unknown;
 		expect((await approvals()).at(-1)).toMatchObject({ email, outcome: 'not sent', detail });
 		expect(mail.mails).toEqual([detail]);
