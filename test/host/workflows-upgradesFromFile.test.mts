@@ -1,20 +1,21 @@
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { fillIn } from './examples.mts';
 import type { INode } from 'n8n-workflow';
-import { addExamples, joinInstance, outputOf, success } from './instance.mts';
-import type { Examples, SharedInstance } from './instance.mts';
+import { addExamples, startInstance, outputOf, success } from './instance.mts';
+import type { Examples, OwnInstance } from './instance.mts';
 import { toCsv, uploads, wrongRows } from './uploads.mts';
 
 /** workflows/upgrades-from-file.json in a real n8n, against the sandbox. */
 
 jest.setTimeout(600_000);
 
-let instance: Examples & SharedInstance;
+let instance: Examples & OwnInstance;
 let form: ReturnType<typeof fillIn>;
 
 beforeAll(async () => {
-	const joined = await joinInstance();
-	instance = { ...joined, ...(await addExamples(joined)) };
+	// Not the n8n of all tests: another file that adds the examples there changes their credential.
+	const own = await startInstance();
+	instance = { ...own, ...(await addExamples(own)) };
 	form = fillIn(instance);
 	await instance.api.activateWorkflow(instance.exampleId('upgrades-from-file'));
 });
