@@ -33,7 +33,8 @@ export interface EventItem extends IDataObject {
 	event: string;
 	/**
 	 * ID from the payload, or from the header of Standard Webhooks, or the SHA-256 of the body in
-	 * hex. The last two are of the whole delivery: in an array, the event's place follows them.
+	 * hex. The last two are of the whole delivery: in an array of several, the event's place follows
+	 * them.
 	 */
 	deliveryId: string;
 	/** `bodyHash` does not tell a second event with the same content from a repeated delivery. */
@@ -58,10 +59,10 @@ export function readEvents(
 	if (payload === undefined) return { problem: 'The body is not JSON, or nested too deeply.' };
 	// An array of one event is that event.
 	const isOne = Array.isArray(payload) && payload.length === 1 && isObject(payload[0]);
-	const event = isOne ? payload[0] : payload;
-	const items = Array.isArray(event)
-		? readArray(event, settings, delivery)
-		: [readSingleEvent(event, settings, delivery)];
+	const content = isOne ? payload[0] : payload;
+	const items = Array.isArray(content)
+		? readArray(content, settings, delivery)
+		: [readSingleEvent(content, settings, delivery)];
 	return { items };
 }
 

@@ -8,8 +8,8 @@
 export const UNAMBIGUOUS_EVENT_NAMES = ['event', 'eventtype', 'eventname'];
 
 /**
- * As {@link UNAMBIGUOUS_EVENT_NAMES}, and last `type`, because it often names the kind of message, or of a
- * part of a resume.
+ * As {@link UNAMBIGUOUS_EVENT_NAMES}, and last `type`, because it often names the kind of message,
+ * or of a part of a resume.
  */
 export const EVENT_NAMES = [...UNAMBIGUOUS_EVENT_NAMES, 'type'];
 

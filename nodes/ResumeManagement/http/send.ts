@@ -82,8 +82,8 @@ const STREAMED = {
 const NOT_COMPRESSED = { 'Accept-Encoding': 'identity' };
 
 /**
- * Sends one request with the private key, in the headers of the credential's `authenticate`, and follows no redirect: n8n would send the key to each
- * host that one leads to.
+ * Sends one request with the private key, in the headers of the credential's `authenticate`. It
+ * follows no redirect: n8n would send the key to each host that one leads to.
  * @throws Failure if no response began
  */
 export async function send(context: HttpContext, request: HttpRequest): Promise<HttpResponse> {

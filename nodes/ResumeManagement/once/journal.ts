@@ -44,7 +44,7 @@ class Journal {
 		return this.entries.get(id)?.outcome === 'applied';
 	}
 
-	/** Records a write that was not sent. It stops the writes that n8n has started at the same time. */
+	/** Records a write that was not sent. It stops those that n8n has started at the same time. */
 	recordUnsent(id: WriteId, failure: Error): void {
 		this.record(id, { outcome: 'refused', failure });
 	}
@@ -58,7 +58,7 @@ class Journal {
 		}
 	}
 
-	/** Returns the first item of the run that makes a purchase, which is this one if none was before. */
+	/** Returns the first item of the run that makes a purchase: this one, if none did before. */
 	firstItemOf(purchaseId: string, index: number): number {
 		const firstItem = this.firstItems.get(purchaseId) ?? index;
 		this.firstItems.set(purchaseId, firstItem);

@@ -190,7 +190,8 @@ const NO_ENCODING = ['', 'identity', 'none', 'utf-8', 'aws-chunked'];
  * 2. Bytes whose packing was not undone are an error.
  * 3. Bytes that begin as a file of their declared type, or as a PDF, are the file. It is not read
  *    further here.
- * 4. Base64 of a PDF or another binary file is that file. No other text is what declares a PDF.
+ * 4. Base64 of a PDF or another binary file is that file. No other text that is declared as a PDF
+ *    is one.
  * 5. Any other text is the file if such texts are accepted. A blank text and an error of the
  *    service never are.
  * @param texts that are accepted: any, any but web pages, or none

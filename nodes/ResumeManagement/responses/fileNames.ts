@@ -30,7 +30,7 @@ const EDGES = /^[.\s\u200c\u200d]+|[.\s\u200c\u200d]+$/g;
 export function safeFileName(given: string): string {
 	const base = given.split(/[/\\]/).at(-1)!.slice(-MAX_READ_LENGTH);
 	const allowed = base.replace(REFUSED_BY_WINDOWS, '').replace(INVISIBLE, '');
-	// A template without a title: `.pdf`.
+	// What a sender's template leaves without a title, such as `.pdf`, is no name.
 	if (/^\s*\.+(pdf|docx?|odt|rtf|txt)$/i.test(allowed)) return '';
 	const name = allowed.normalize('NFC').replace(EDGES, '');
 	if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;

@@ -80,8 +80,8 @@ export async function runOneItem(
 
 /**
  * Decides whether a failed item is returned as data. A tool's is, so that the model reads what to
- * do: AI Agent 3 tells it the message alone of an error that is thrown, and AI Agent 2, which runs
- * one item, nothing.
+ * do: of an error that is thrown, AI Agent 3 tells it the message alone, and AI Agent 2, which runs
+ * one item, nothing, whatever On Error says.
  */
 function returnsFailures(context: Run['context'], way: 'allItems' | 'oneItem'): boolean {
 	const node = context.getNode();
