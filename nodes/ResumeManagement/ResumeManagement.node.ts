@@ -46,8 +46,9 @@ const customOperations: INodeType['customOperations'] = Object.fromEntries(
 
 /**
  * n8n's second entry point, for one item: its routing calls this function where it does not call
- * `customOperations`, for tools of AI Agent 2 and in its step executor. It runs the saved
- * operation: an evaluated one could be another, whose fields n8n has removed.
+ * `customOperations`, for tools of AI Agent 2 and in its step executor. It runs the operation as it
+ * is saved. The JSON of a workflow may have an expression there, and n8n has removed the fields of
+ * the operation that it gives.
  */
 async function runSavedOperation(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	const { resource, operation } = this.getNode().parameters;

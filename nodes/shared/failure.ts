@@ -27,6 +27,11 @@ interface Facts {
 	outcome?: Outcome;
 	/** True if the request was a write, so that its outcome is shown. */
 	isWrite?: boolean;
+	/**
+	 * True if the outcome is that of an earlier request with the same Send Once Key. This one was not
+	 * sent.
+	 */
+	isOfEarlierRequest?: boolean;
 	/** True if the same request may succeed a moment later. */
 	transient?: boolean;
 	/** Milliseconds after which the service asks to try again. */
@@ -53,7 +58,7 @@ export class Failure extends Error {
 		readonly facts: Facts = {},
 	) {
 		const [message] = FAILURES[id];
-		const shown = mayHaveHappened(id, facts) ? `Outcome unknown: ${message}` : message;
+		const shown = mayHaveHappened(facts) ? `Outcome unknown: ${message}` : message;
 		super(withoutNetworkCodes(fill(shown, values)));
 		this.advice = fill(adviceFor(id, facts).join(' '), values);
 	}
@@ -74,10 +79,9 @@ export class Failure extends Error {
 }
 
 /** Checks whether this request is a write that the service may have carried out. */
-function mayHaveHappened(id: FailureId, { isWrite, outcome = 'unknown' }: Facts): boolean {
-	// This request was not sent: the outcome is that of an earlier one with its Send Once Key.
-	if (id === 'key.claimed') return false;
-	return Boolean(isWrite) && outcome === 'unknown';
+function mayHaveHappened(facts: Facts): boolean {
+	const { isWrite = false, isOfEarlierRequest = false, outcome = 'unknown' } = facts;
+	return isWrite && !isOfEarlierRequest && outcome === 'unknown';
 }
 
 const FIND_OUT =
@@ -89,7 +93,7 @@ const FIND_OUT =
  */
 function adviceFor(id: FailureId, facts: Facts): string[] {
 	const [, ...advice]: readonly [string, ...Advice[]] = FAILURES[id];
-	if (mayHaveHappened(id, facts)) {
+	if (mayHaveHappened(facts)) {
 		return [FIND_OUT, ...advice.filter((sentence) => typeof sentence === 'string')];
 	}
 	const { isWrite, outcome, retryAfter = 0 } = facts;

@@ -62,7 +62,7 @@ export function judge(response: ParsedResponse): JsonBody {
 }
 
 /**
- * Checks whether a body reports an error: by its status, in any case of letters, or by a code
+ * Checks whether a body reports an error: by its status, in lower or upper case, or by a code
  * alone. `fail` is that of JSend, and `success: false`, in place of a status, that of other
  * services.
  */
@@ -70,20 +70,20 @@ export function reportsError(body: unknown): body is IDataObject {
 	if (!isObject(body)) return false;
 	const hasErrorStatus =
 		body.status === undefined ? body.success === false : ['error', 'fail'].includes(statusOf(body));
-	return hasErrorStatus || !isBlank(body.errorCode);
+	return hasErrorStatus || !isNoError(body.errorCode);
 }
 
 /** Checks whether an error has a reason. Without one, its HTTP status says more. */
 function hasReason({ errorCode, errorMessage }: IDataObject): boolean {
-	return !isBlank(errorCode) || !isBlank(errorMessage);
+	return !isNoError(errorCode) || !isNoError(errorMessage);
 }
 
 /**
  * Checks whether a value under the name of an error reports none: `null`, `0`, `00`, and lists and
  * objects of such values.
  */
-export function isBlank(value: unknown): boolean {
-	if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank);
+export function isNoError(value: unknown): boolean {
+	if (typeof value === 'object' && value !== null) return Object.values(value).every(isNoError);
 	return !value || /^(0+|false)$/.test(String(value));
 }
 
@@ -118,7 +118,7 @@ const ERRORS = ['error', 'errors', 'errormessage', 'errorcode'];
  */
 function errorIn(value: unknown): string | undefined {
 	if (!isObject(value)) return undefined;
-	const error = valuesNamed(value, ERRORS).find((one) => !isBlank(one));
+	const error = valuesNamed(value, ERRORS).find((one) => !isNoError(one));
 	if (error === undefined && !reportsError(value)) return undefined;
 	const { status, success } = value;
 	return JSON.stringify(error ?? { status, success }).slice(0, MAX_CODE_LENGTH);

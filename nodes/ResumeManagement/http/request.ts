@@ -36,8 +36,8 @@ export async function requestJson(
 }
 
 /**
- * The pause after attempt n (from 0) is random, up to `FIRST_PAUSE_MS * 2^n` and the longest:
- * clients spread out.
+ * The pause after attempt n (from 0) is random, so that clients do not repeat all at once: up to
+ * `FIRST_PAUSE_MS * 2^n`, and at most `MAX_PAUSE_MS`.
  */
 const FIRST_PAUSE_MS = 500;
 
@@ -126,8 +126,8 @@ export async function parseBody(
 	const unpacked = await unpack(await unpack(bytes));
 	const text = decodeText(unpacked, charsetOf(headers['content-type']));
 	const shown = isTruncated ? withoutCutSecret(text, secrets) : text;
+	const parsed = parseJson(shown);
 	try {
-		const parsed = parseJson(shown);
 		const body = hideSecrets(parsed === undefined ? shown : parsed, secrets);
 		return { statusCode, headers, body, isTruncated };
 	} catch {
@@ -135,7 +135,7 @@ export async function parseBody(
 	}
 }
 
-/** Parsing and hiding throw nothing but a RangeError: more levels than the stack of Node.js. */
+/** `hideSecrets` throws nothing but a RangeError: more levels than the stack of Node.js. */
 function tooDeep(httpStatus: number): Failure {
 	return new Failure('response.tooDeep', {}, { httpStatus });
 }

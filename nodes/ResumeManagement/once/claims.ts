@@ -65,7 +65,7 @@ export class Claims {
 		const sameKey = comparableKey(key);
 		const claimRow = new Row(this.context, rowName('claim', sameKey));
 		const successRow = new Row(this.context, rowName('success', sameKey, identity));
-		await this.requireSeparateRows();
+		await this.requireUsableRows();
 		let owner: Owner = 'other';
 		do {
 			// First the success: its claim stays, too.
@@ -75,9 +75,7 @@ export class Claims {
 				if (owner === 'this') return { claimRow, successRow };
 			}
 		} while (await this.mayWait());
-		throw owner === 'unclear'
-			? maybeUsed()
-			: new Failure('key.claimed', {}, { outcome: 'unknown' });
+		throw owner === 'unclear' ? maybeUsed() : usedBefore();
 	}
 
 	/**
@@ -166,13 +164,13 @@ export class Claims {
 	}
 
 	/** @throws Failure if n8n's database can't be read, or stores all rows as one */
-	async requireSeparateRows(): Promise<void> {
+	async requireUsableRows(): Promise<void> {
 		const areSeparate = await areRowsSeparate(this.context).catch(() => false);
 		if (!areSeparate) throw notClaimed();
 	}
 
 	/**
-	 * Goes on after the run was canceled, because later runs rely on it.
+	 * Goes on after the run was cancelled, because later runs rely on it.
 	 * @param hint is shown if no attempt succeeds
 	 */
 	private async store(change: () => Promise<unknown>, hint: string): Promise<void> {
@@ -204,6 +202,10 @@ const NOT_REMOVED =
 
 const NOT_STORED =
 	'The success of a Send Once Key could not be stored. The node will not send this key again, and will report that it was used before.';
+
+function usedBefore(): Failure {
+	return new Failure('key.claimed', {}, { outcome: 'unknown', isOfEarlierRequest: true });
+}
 
 function notClaimed(): Failure {
 	return new Failure('key.notClaimed', {}, { outcome: 'refused' });

@@ -28,7 +28,7 @@ const UUID = /(?<![\da-f])[{(]?([\da-f]{8}(-?)(?:[\da-f]{4}\2){3}[\da-f]{12})(?!
  * databases give it (tedious, issue 830), and without its hyphens.
  */
 export function comparableKey(key: string): string {
-	// Before NFKC, which makes two characters of some quotes, and tells two waves apart.
+	// Before NFKC, which makes two characters of some quotes, and keeps two forms of the wave dash.
 	const withPlainQuotes = key
 		.replace(/[\u2018-\u201b\u2032\u02bc\u00b4\u0060]/g, "'")
 		.replace(/[\u201c-\u201f\u2033]/g, '"')
@@ -52,7 +52,7 @@ export function requestIdentity(operation: string, request: HttpRequest): unknow
 	const { method, path, query, body, credential } = request;
 	const { baseUrl, account } = credential;
 	const email = body?.email;
-	// Addresses in other letters are one address.
+	// Two spellings of an address are one address.
 	const compared = typeof email === 'string' ? { ...body, email: normalizeEmail(email) } : body;
 	return ['v1', baseUrl, account, operation, method, path, query, compared];
 }

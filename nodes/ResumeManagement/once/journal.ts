@@ -58,8 +58,11 @@ class Journal {
 		}
 	}
 
-	/** Returns the first item of the run that makes a purchase: this one, if none did before. */
-	firstItemOf(purchaseId: string, index: number): number {
+	/**
+	 * Registers that an item makes a purchase.
+	 * @returns the first item of the run that makes it: this one, if none did before
+	 */
+	registerPurchase(purchaseId: string, index: number): number {
 		const firstItem = this.firstItems.get(purchaseId) ?? index;
 		this.firstItems.set(purchaseId, firstItem);
 		return firstItem;
@@ -77,7 +80,7 @@ const journals = new WeakMap<object, Journal>();
  * same execution data (n8n-core's workflow-execute.ts). Each round of a loop, each execution and
  * each node has its own. All calls of a tool by version 2 of n8n's AI Agent share the agent's.
  */
-export function journalOf(context: RunContext): Journal {
+export function journalOf(context: JournalContext): Journal {
 	const data = context.getExecuteData();
 	const journal = journals.get(data) ?? new Journal();
 	journals.set(data, journal);
@@ -88,12 +91,12 @@ export function journalOf(context: RunContext): Journal {
  * @throws Failure if n8n hands out copies of the execution data: a retry would not find its
  * journal, and could send twice
  */
-export function requireStableJournal(context: RunContext): void {
+export function requireStableJournal(context: JournalContext): void {
 	const data = context.getExecuteData();
 	const dataAgain = context.getExecuteData();
 	if (data !== dataAgain) throw new Failure('write.unguarded');
 }
 
-interface RunContext {
+interface JournalContext {
 	getExecuteData(): object;
 }

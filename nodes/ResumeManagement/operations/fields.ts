@@ -127,8 +127,8 @@ export const bodyInputs: INodeProperties[] = [
 ];
 
 /**
- * Its promise is kept by once/claims.ts. Always shown, in tools too: n8n drops the value of a field
- * that it hides.
+ * once/claims.ts keeps its promise. It is always shown, in tools too: n8n drops the value of a
+ * field that it hides.
  */
 export const sendOnceKey: INodeProperties = {
 	displayName: 'Send Once Key',

@@ -53,7 +53,7 @@ export interface WriteOperation extends BaseOperation {
 	 * Returns what a response with the status "success" lacks to confirm the request; undefined if
 	 * nothing.
 	 */
-	confirmationProblem?(response: IDataObject, sent: IDataObject): string | undefined;
+	whyUnconfirmed?(response: IDataObject, sent: IDataObject): string | undefined;
 }
 
 /** What a write reads from its own fields. */

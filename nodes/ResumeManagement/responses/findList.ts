@@ -40,9 +40,10 @@ export function requireList(body: JsonBody, place: ListPlace): FoundList {
  *
  * 1. the response itself, if that is an array;
  * 2. the array at an expected place: `data`, or a property with the list's name in the response or
- *    in `data`;
+ *    in `data`. Several count as one if they are equal;
  * 3. the only array, if the response has none of the expected places. The service may add other
- *    arrays (§9).
+ *    arrays (§9). In `{ users: null, tags: [] }` and `{ data: {}, tags: [] }`, it has such a place:
+ *    the list is missing.
  */
 export function findList(
 	body: JsonBody,
@@ -66,8 +67,6 @@ export function findList(
 		const areEqual = others.every(({ records }) => JSON.stringify(records) === text);
 		return areEqual ? list : { problem: 'list.several' };
 	}
-	// In `{ users: null, tags: [] }` or `{ data: {}, tags: [] }`, the list is missing: the tags are
-	// not the list.
 	const isMissing =
 		valuesNamed(body, [name]).length > 0 ||
 		valuesNamed(body.data, [name]).length > 0 ||

@@ -87,16 +87,17 @@ function hasNextLink(places: unknown[], headers: IDataObject): boolean | undefin
 	const links = valuesIn(places, NEXT_LINKS);
 	const header = String(headers.link ?? '');
 	if (links.some(isYes) || NEXT_PAGE.test(header)) return true;
-	// The last page has no link to the last page; some services link to it from each page.
+	// GitHub's last page links to the first and the previous one alone. Other services link to the
+	// last page from each page, which says nothing.
 	const isLastPage = EARLIER_PAGE.test(header) && !LAST_PAGE.test(header);
 	return links.length > 0 || isLastPage ? false : undefined;
 }
 
-/** Values of a flag or a link that mean no. */
-const NO: unknown[] = [null, '', 'null', false, 'false', 0, '0'];
+/** Values of a flag or a link. */
+const MEANS_NO: unknown[] = [null, '', 'null', false, 'false', 0, '0'];
 
 function isYes(value: unknown): boolean {
-	return !NO.includes(value);
+	return !MEANS_NO.includes(value);
 }
 
 /** Returns the largest whole number among the values; 0 if there is none. */

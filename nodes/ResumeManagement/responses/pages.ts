@@ -49,11 +49,11 @@ export async function requestPages(
 
 		const isRepeated = isSamePage(page, lastPage);
 		if (isRepeated) {
-			const isAfterFirst = number > 2 || all.records.length === end?.total;
-			// Some services send the last page again for each number past the end. By offset, the list
-			// may go on, as the service may count hidden records. If the second page repeats the first,
-			// the service more likely does not know the parameter, unless the first has the whole list.
-			if (mode !== 'pageNumber' || !isAfterFirst) {
+			// Some services send the last page again for each number past the end. If the second page
+			// repeats the first, the service more likely does not know the parameter, unless the first
+			// has the whole list. By offset, the list may go on: the service may count hidden records.
+			const isPastEnd = number > 2 || all.records.length === end?.total;
+			if (mode !== 'pageNumber' || !isPastEnd) {
 				throw new Failure('list.samePage', { what: 'A page has the records of the page before.' });
 			}
 		} else {

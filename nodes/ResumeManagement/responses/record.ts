@@ -2,7 +2,7 @@ import type { GenericValue, IDataObject, INodeExecutionData } from 'n8n-workflow
 
 import { isObject } from '../../shared/json';
 import type { ParameterReader } from '../../shared/parameters';
-import { isBlank, type JsonBody } from '../http/judge';
+import { isNoError, type JsonBody } from '../http/judge';
 import { requestJson } from '../http/request';
 import type { HttpContext, HttpRequest } from '../http/send';
 
@@ -99,7 +99,7 @@ function simplified(body: IDataObject): IDataObject {
  */
 function withoutBlankError(record: IDataObject): IDataObject {
 	const copy = { ...record };
-	if (isBlank(copy.error)) delete copy.error;
+	if (isNoError(copy.error)) delete copy.error;
 	return copy;
 }
 
@@ -129,7 +129,7 @@ export function hasNoField(items: INodeExecutionData[], fields: string[]): boole
 }
 
 /**
- * Makes the item of any value.
+ * Makes an item from any value.
  * @param fields dotted paths of the properties to keep; none to keep all
  */
 export function toItem(value: unknown, fields: string[] = []): INodeExecutionData {

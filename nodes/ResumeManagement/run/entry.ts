@@ -129,7 +129,7 @@ async function readItem(
 
 const NOTHING_FOUND = 'The service returned an empty list: there is nothing to show.';
 
-/** Of work without a pause, such as evaluating expressions. Then Node.js sends the requests. */
+/** Work without a pause, such as evaluating expressions. During a pause, Node.js sends requests. */
 const SLICE_MS = 5;
 
 /**

@@ -109,7 +109,7 @@ async function segmentOf(
 	return await run.users.findId(target, connection);
 }
 
-/** Node.js ends a longer timer at once. */
+/** A longer timer of Node.js fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** @throws Failure if Proxy is not a URL */

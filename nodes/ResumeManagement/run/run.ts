@@ -73,8 +73,8 @@ export function fillMissingOutputs(
 	}
 }
 
-function failedItem(error: unknown, item: number): INodeExecutionData {
-	return { json: { error: toErrorData(error) }, pairedItem: { item } };
+function failedItem(error: unknown, index: number): INodeExecutionData {
+	return { json: { error: toErrorData(error) }, pairedItem: { item: index } };
 }
 
 /**
@@ -111,7 +111,7 @@ export class Pace {
 			const due = this.begin + batchNumber * interval;
 			if (due > Date.now()) await pause(due - Date.now(), this.cancelled);
 		}
-		if (this.cancelled?.aborted) throw new Failure('network.notSent');
+		if (this.cancelled?.aborted) throw new Failure('network.notSent', {}, { outcome: 'refused' });
 		this.started++;
 	}
 }

@@ -127,7 +127,7 @@ async function writeOne(
 	const { request, preview, sendOnceKey } = write;
 	if (preview) {
 		// An item that could not be sent fails in a preview, too.
-		if (sendOnceKey) await claimsOf(run).requireSeparateRows();
+		if (sendOnceKey) await claimsOf(run).requireUsableRows();
 		return previewOf(operation, request);
 	}
 	const entry = sendOnceKey
@@ -183,7 +183,7 @@ function refuseUnconfirmed(operation: WriteOperation, request: HttpRequest, body
 	const reason =
 		whyUnconfirmed(body) ??
 		// `whyUnconfirmed` has a reason for an array.
-		operation.confirmationProblem?.(body as IDataObject, sent);
+		operation.whyUnconfirmed?.(body as IDataObject, sent);
 	if (reason === undefined) return;
 	const details = `The response has the properties: ${shownNames(body)}.`;
 	throw new Failure('write.unconfirmed', { reason }, { httpStatus: 200, details });
@@ -206,7 +206,7 @@ async function prepareUnrepeated(
 	const write = await prepareWrite(run, operation, index);
 	const id = purchaseIdOf(run, write);
 	if (id === undefined) return write;
-	const firstItem = journalOf(run.context).firstItemOf(id, index);
+	const firstItem = journalOf(run.context).registerPurchase(id, index);
 	if (firstItem === index || write.purchase?.isRepeatAllowed) return write;
 	throw new Failure('write.repeated', { firstItem });
 }

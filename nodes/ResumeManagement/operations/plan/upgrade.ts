@@ -26,7 +26,7 @@ const maxUpgrades: INodeProperties = {
 };
 
 /**
- * Statuses that say paid or on trial, in small letters, with blanks between the words. The
+ * Statuses that say paid or on trial, in lower case, with blanks between the words. The
  * specification shows `active` only (§2); the others are those of Stripe, PayPal, Chargebee,
  * Recurly, Lemon Squeezy and WooCommerce. Until its end, a subscription that is to be cancelled is
  * paid.
@@ -130,7 +130,7 @@ export const upgrade: WriteOperation = {
 		const aiTokenId = parameters.optionalText('aiTokenId');
 		const preview = parameters.flag('preview');
 		const isRepeatAllowed = parameters.flag('options.allowRepeatedUpgrades');
-		// AI credits do not count: the same plan with others is most often a mistake.
+		// AI credits do not count: the same plan with other credits is most often a mistake.
 		const id = JSON.stringify([normalizeEmail(email), normalize(planId, 'NFC')]);
 		return {
 			body: { planId, email, ...(aiTokenId && { aiTokenId }) },
@@ -139,29 +139,32 @@ export const upgrade: WriteOperation = {
 			purchase: { id, isRepeatAllowed },
 		};
 	},
-	confirmationProblem: ({ data }, sent) => {
+	whyUnconfirmed: ({ data }, sent) => {
 		if (!isObject(data)) return 'it has no subscription';
-		return planProblem(data, sent) ?? statusProblem(data) ?? emailProblem(data, sent);
+		return wrongPlan(data, sent) ?? wrongStatus(data) ?? wrongEmail(data, sent);
 	},
 };
 
 /** The plan that the user is now on is the requested one (§3). */
-function planProblem(subscription: IDataObject, sent: IDataObject): string | undefined {
+function wrongPlan(subscription: IDataObject, sent: IDataObject): string | undefined {
 	const plan = exactString(subscription.plan_id) ?? '';
 	const isSame = normalize(plan, 'NFC') === normalize(String(sent.planId), 'NFC');
 	return isSame ? undefined : 'its subscription is not of the requested plan';
 }
 
-/** Any other status is "unknown": the node does not send it again, and a person looks. */
-function statusProblem(subscription: IDataObject): string | undefined {
-	const status = valuesNamed(subscription, ['status']).find((one) => !isPaid(one));
+/**
+ * A subscription without a status is confirmed by its plan. After a status that is not known, the
+ * outcome is `unknown`: the node does not send the upgrade again, and a person has to look.
+ */
+function wrongStatus(subscription: IDataObject): string | undefined {
+	const statuses = valuesNamed(subscription, ['status']);
+	const status = statuses.find((one) => one !== null && one !== '' && !isPaid(one));
 	if (status === undefined) return undefined;
 	const shown = typeof status === 'string' ? status : JSON.stringify(status);
 	return `its subscription is '${shown}'`;
 }
 
 function isPaid(status: unknown): boolean {
-	if (status === null || status === '') return true;
 	if (typeof status !== 'string') return false;
 	const words = status
 		.replace(/([a-z])(?=[A-Z])/g, '$1 ')
@@ -174,7 +177,7 @@ function isPaid(status: unknown): boolean {
  * The specification shows no email in a subscription (§2). One that is there must be that of the
  * user.
  */
-function emailProblem(subscription: IDataObject, sent: IDataObject): string | undefined {
+function wrongEmail(subscription: IDataObject, sent: IDataObject): string | undefined {
 	const emails = valuesNamed(subscription, ['email']).filter((one) => typeof one === 'string');
 	const wanted = normalizeEmail(String(sent.email));
 	const other = emails.find((email) => email !== '' && normalizeEmail(email) !== wanted);

@@ -36,7 +36,7 @@ export const getToken: WriteOperation = {
 		}
 		return { body };
 	},
-	confirmationProblem: (response) => {
+	whyUnconfirmed: (response) => {
 		const token = tokenIn(response);
 		const isText = typeof token === 'string' && token.trim() !== '';
 		return isText ? undefined : 'it has no token';
