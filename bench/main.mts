@@ -32,7 +32,8 @@ try {
 	const step = async (title: string, work: () => Promise<Row | Row[]>) =>
 		rows.push(...[await report(title, work)].flat());
 	await step('Reading', async () => await reads(bench, 5, 3));
-	await step('Reading slowly', async () => await reads(bench, 100, 1.5));
+	// With 64 requests at once, 1,000 take 1.6 s on any machine: a fast one gains less.
+	await step('Reading slowly', async () => await reads(bench, 100, 1.2));
 	await step('Reading more', async () => await growthOfReads(bench));
 	await step('Upgrading plans', async () => await upgrades(bench));
 	await step('Downloading', async () => await download(bench, quick ? 256 : 1_024));

@@ -873,7 +873,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 		await api.insertRow(table.id, { ...open, upgradeId, email: to, outcome });
 	const since = String.raw`since \w+, \d+ \w+ \d+ [\d:]+ GMT\)`;
 	const careful = new RegExp(
-		`CAREFUL: open for this user: payment pay_ 40> \\(plan_basic, unknown ${since}, payment pay_41 \\(plan_basic, held ${since}\\. Decline, and settle it first in Settle open upgrades\\.\nUser: `,
+		`CAREFUL: open for this user: payment pay_ 40> \\(plan_basic, unknown ${since}, payment pay_41 \\(plan_basic, held ${since}\\. Decline, and answer or settle that first \\(Settle open upgrades\\)\\.\nUser: `,
 	);
 
 	// The model asks for another upgrade. Its email has the same links as the first one.
@@ -892,7 +892,7 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			[upgrade],
 			[declined],
 			'not sent',
-			'Nothing was billed. The approver in Cc did',
+			'Nothing was billed. The approver in Cc declined',
 			'',
 		],
 		[['Approve', 'Approve'], [upgrade, again], [pro, used], 'upgraded', 'Billed.', notSent],
@@ -913,6 +913,9 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 			// n8n sends the email just before it waits for the answer.
 			while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
 			expect(sent()).toBe(index);
+			// If n8n is killed from now on, the table says so.
+			const asked = { email, planId: '', outcome: 'asked' };
+			expect((await approvals()).at(-1)).toMatchObject(asked);
 			text = mail.mails.pop()!;
 			expect(text).toContain('To: billing@example.com\n');
 			if (toolParameters.email === email) expect(text).toMatch(careful);
@@ -949,12 +952,26 @@ example(approval, 'sends an upgrade once, and only after an approval', async () 
 	await api.deleteRows(table.id, 'planId', 'plan_basic');
 	// If no upgrade is open, n8n's table node gives an empty item, which is no open upgrade.
 	for (const outcome of ['unknown', 'held']) await api.deleteRows(table.id, 'outcome', outcome);
+	// Two people, one of them with a name, are asked like one.
+	const { nodes: withOne } = await api.readWorkflow(exampleId(approval));
+	const two = JSON.stringify(withOne).replace(
+		'"billing@example.com"',
+		'"Billing <billing@example.com>, boss@example.com"',
+	);
+	await api.updateWorkflow(exampleId(approval), { nodes: JSON.parse(two) as INode[] });
+	await activate(approval);
 	model.script([[{ name: 'Upgrade_a_plan', arguments: upgrade }], 'Done.']);
 	const newest = await askForUpgrade(`Please upgrade ${email}`);
 	while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
 	expect(mail.mails[0]).not.toContain('CAREFUL');
 	await press(mail.mails.pop()!, 'Decline');
-	await api.waitForExecution((await newest()).id);
+	const { status } = await api.waitForExecution((await newest()).id);
+	const detail = expect.stringContaining('The approver in Cc declined.') as unknown;
+	expect([status, (await approvals()).at(-1)]).toMatchObject([
+		'success',
+		{ outcome: 'not sent', detail },
+	]);
+	await api.updateWorkflow(exampleId(approval), { nodes: withOne });
 });
 
 example(approval, 'tells both people and the table of each other outcome', async () => {
@@ -973,7 +990,8 @@ example(approval, 'tells both people and the table of each other outcome', async
 	const lost = { email, drop: 'after', times: 1 } as const;
 	const down = { path: '/users', response: { status: 503 } } as const;
 	const wrongKey = { path: '/users', response: { status: 401 } } as const;
-	const nobody = { email: '', planId: '' };
+	// Of the user, the table knows what the request names.
+	const nobody = { email, planId: '' };
 	const before = instance.billed(email);
 	for (const [turns, fault, asked, row, detail, status] of [
 		[
@@ -984,7 +1002,14 @@ example(approval, 'tells both people and the table of each other outcome', async
 			/^Nobody was asked, so nothing was billed\. No user has this email address\. Correct the email or plan, and send a new request\.$/,
 			'success',
 		],
-		[['Which plan?'], null, 0, nobody, /billed\. Send a new request with/, 'success'],
+		[
+			['Which plan?'],
+			null,
+			0,
+			nobody,
+			/billed\. Ask for one upgrade, with the user's email/,
+			'success',
+		],
 		[
 			[find(), 'An error.'],
 			down,
@@ -1002,7 +1027,7 @@ example(approval, 'tells both people and the table of each other outcome', async
 			'error',
 		],
 		[[find(), wrongShape, 'Done.'], null, 0, { email }, /lacks email or plan, so nobody/, 'error'],
-		[[find(), blank, 'Done.'], null, 0, { email }, /lacks email or plan, so nobody/, 'error'],
+		[[find(), blank, 'Done.'], null, 0, nobody, /lacks email or plan, so nobody/, 'error'],
 		[
 			[401],
 			null,
@@ -1033,7 +1058,7 @@ example(approval, 'tells both people and the table of each other outcome', async
 			null,
 			1,
 			nobody,
-			/^An approved upgrade may be billed\. The approver finds user and plan in Upgrade a plan, execution \d+\. The language model failed: /,
+			/^An upgrade was approved, and may be billed\. The email that asked for approval names user and plan\. The language model failed: /,
 			'error',
 		],
 	] as const) {
@@ -1052,10 +1077,11 @@ example(approval, 'tells both people and the table of each other outcome', async
 		const what = expect.stringMatching(detail) as unknown;
 		expect((await approvals()).at(-1)).toMatchObject({ ...row, outcome, detail: what });
 		expect(mail.mails).toEqual([expect.stringContaining(`Subject: Plan upgrade: ${outcome}\n`)]);
-		expect(mail.mails[0]!.includes(`\nThe request: ${outcome}. `)).toBe(row === nobody);
-		const didSpeak = turns.at(-1) === 'Done.';
-		if (didSpeak)
-			expect(mail.mails[0]).toContain("The agent's own words, which prove nothing: Done.");
+		expect(mail.mails[0]!.includes(`\n${email}: ${outcome}. `)).toBe(row === nobody);
+		const didOnlySpeak = ['No such user.', 'Which plan?', 'An error.'].includes(`${turns.at(-1)}`);
+		expect(mail.mails[0]!.includes("The agent's own words, which prove nothing: ")).toBe(
+			didOnlySpeak,
+		);
 		expect(mail.mails[0]!.includes('the approver decides in Settle open upgrades')).toBe(
 			asked === 1,
 		);
@@ -1064,18 +1090,30 @@ example(approval, 'tells both people and the table of each other outcome', async
 			status === 'error' ? expect.stringContaining(`: ${outcome}. `) : undefined,
 		]);
 	}
-	// A third equal request of the day says where to look, and the approver reads of what has no user.
+	// A third equal request of the day says where to look, and the approver reads of those before.
 	model.script([find(), upgrade, 'Done.']);
 	const newest = await askForUpgrade(`Please upgrade ${email}`);
 	while (mail.mails.length === 0 || (await newest()).status !== 'waiting') await sleep(100);
 	expect(mail.mails[0]).toMatch(
-		/CAREFUL: open for this user: .*approval \S+Z \(perhaps, its user is not known, unknown since/,
+		/CAREFUL: open for this user: .*approval \S+Z \(plan not known, unknown since/,
 	);
 	await press(mail.mails.pop()!, 'Approve');
 	const { data } = await api.waitForExecution((await newest()).id);
 	expect(data.resultData.error?.message).toBe(
-		`${email}, ${pro}: not sent. Another request of today sent it: see its row in Upgrade outcomes. If dropped, ask again tomorrow.`,
+		`${email}, ${pro}: not sent. Another request of today sent it: see its row in Upgrade outcomes.`,
 	);
+	// Without their rows, as after a request in which n8n was killed, it may be billed.
+	const table = (await api.listDataTables()).find(({ name }) => name === 'Upgrade outcomes')!;
+	await api.deleteRows(table.id, 'email', email);
+	model.script([find(), upgrade, 'Done.']);
+	const after = await askForUpgrade(`Please upgrade ${email}`);
+	while (mail.mails.length === 0 || (await after()).status !== 'waiting') await sleep(100);
+	await press(mail.mails.pop()!, 'Approve');
+	await api.waitForExecution((await after()).id);
+	expect((await approvals()).at(-1)).toMatchObject({
+		...{ email, planId: pro, outcome: 'unknown' },
+		detail: expect.stringMatching(/^It may be billed\. /) as unknown,
+	});
 	// All requests that were sent are equal, and of one day.
 	expect(instance.billed(email) - before).toBe(1);
 });
@@ -1155,7 +1193,8 @@ example(
 		// n8n tells the agent and the next nodes of it as of a decline: only this node has the error.
 		const [failed] = execution.data.resultData.runData['Ask a person']!;
 		expect(failed).toMatchObject({ executionStatus: 'error' });
-		const declined = 'Nothing was billed. The approver in Cc did not approve, or got no email';
+		const declined =
+			'Nothing was billed. The approver in Cc declined. (If no email came: in n8n, Ask a person is red.)';
 		const detail = expect.stringContaining(declined) as unknown;
 		expect((await approvals()).at(-1)).toMatchObject({ email, outcome: 'not sent', detail });
 		expect(mail.mails).toEqual([detail]);
