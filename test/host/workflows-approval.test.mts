@@ -154,7 +154,7 @@ it('upgrades once, and only after an approval', async () => {
 	expect(billed(email)).toBe(1);
 	// Both people get the same email.
 	expect(mail.mails).toEqual([
-		`Subject: Plan upgrade: upgraded\nTo: anna@example.com, billing@example.com\n\n${email}, ${pro}: upgraded. Billed.\n\nAsked by anna@example.com: New team`,
+		`Subject: Plan upgrade: upgraded\nTo: anna@example.com, billing@example.com\n\n${email}, ${pro}: upgraded. Billed.\n\nAsked by anna@example.com: New team\n`,
 	]);
 	const again = await askAndPress({ email }, 'Decline');
 	expect(again.email).toContain(`Plan now: ${pro}. CAREFUL: this is the new plan\n`);
