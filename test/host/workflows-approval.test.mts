@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IDataObject, INode } from 'n8n-workflow';
+import type { INode } from 'n8n-workflow';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startMailServer, type MailServer } from '../support/mailServer.mts';
 import { formAuth, http } from './examples.mts';
@@ -103,9 +103,8 @@ it('upgrades once, and only after an approval', async () => {
 	const { billed, insertRow, deleteRows } = instance;
 	const email = newEmail();
 	const { nodes } = await instance.api.readWorkflow(instance.exampleId(file));
-	// Both addresses are in one place.
 	for (const address of ['billing@example.com', 'n8n@example.com'])
-		expect(JSON.stringify(nodes).split(address)).toHaveLength(2);
+		expect(JSON.stringify(nodes).split(address)).toHaveLength(3);
 
 	// Open upgrades of the same user are named, and those of others are not.
 	const open = { source: 'payment', detail: '', planId: basic, aiTokenId: '', sentAgain: 0 };
@@ -131,8 +130,10 @@ it('upgrades once, and only after an approval', async () => {
 	);
 	expect(declined).toMatchObject({
 		row: {
-			...{ email, planId: pro, outcome: 'not sent', aiTokenId: '', sentAgain: 0 },
-			detail: expect.stringMatching(/^The approver in Cc declined\. Asked by anna@example\.com: </),
+			...{ email, planId: pro, outcome: 'declined', aiTokenId: '', sentAgain: 0 },
+			detail: expect.stringMatching(
+				/^The approver in Cc declined, .* Asked by anna@example\.com: </,
+			),
 		},
 		status: 'success',
 	});
@@ -142,7 +143,6 @@ it('upgrades once, and only after an approval', async () => {
 	const id = await ask({ email });
 	const question1 = await question(id);
 	expect(question1).not.toContain('CAREFUL: payment');
-	// If n8n is killed from now on, the table says so.
 	expect((await approvals()).at(-1)).toMatchObject({
 		...{ email, planId: pro, outcome: 'asked' },
 		detail: expect.stringContaining('Asked by anna@example.com: New team') as unknown,
@@ -152,10 +152,12 @@ it('upgrades once, and only after an approval', async () => {
 	expect(await endOf(id)).toMatchObject({ row: { email, outcome: 'upgraded' }, status: 'success' });
 	await press(question1, 'Approve');
 	expect(billed(email)).toBe(1);
-	// Both people get the same email.
-	expect(mail.mails).toEqual([
+	// Both people get the same email. n8n 1 goes on at each click, and the row stays as it is.
+	const [told] = mail.mails;
+	expect(told).toBe(
 		`Subject: Plan upgrade: upgraded\nTo: anna@example.com, billing@example.com\n\n${email}, ${pro}: upgraded. Billed.\n\nAsked by anna@example.com: New team\n`,
-	]);
+	);
+	expect((await approvals()).at(-1)).toMatchObject({ email, outcome: 'upgraded' });
 	const again = await askAndPress({ email }, 'Decline');
 	expect(again.email).toContain(`Plan now: ${pro}. CAREFUL: this is the new plan\n`);
 });
@@ -236,27 +238,16 @@ it('bills equal requests of a day once, and says what became of the others', asy
 	expect(rows.map(({ outcome }) => outcome).sort()).toEqual(['not sent', 'upgraded']);
 	expect(billed(email)).toBe(1);
 
-	// Whatever a person has decided of it, a request of the same day is told so.
+	// Whatever became of it, also if its row is gone, it is not sent again that day.
 	const other = newEmail();
 	instance.sandbox.faults.add({ path: '/plan/upgrade', drop: 'after', times: 1 });
 	await askAndPress({ email: other }, 'Approve');
-	for (const outcome of ['upgraded', 'dropped']) {
-		const { upgradeId } = (await approvals()).find((row) => row.email === other)!;
-		await deleteRows(table, 'upgradeId', String(upgradeId));
-		const row: IDataObject = { source: 'approval', upgradeId, email: other, planId: pro };
-		await instance.insertRow(table, { ...row, outcome, detail: '', aiTokenId: '', sentAgain: 0 });
-		const { row: next, message } = await askAndPress({ email: other }, 'Approve');
-		const told = `not sent. Another request of today sent it. In Upgrade outcomes, its row is ${outcome}.`;
-		expect(message).toBe(`${other}, ${pro}: ${told}`);
-		expect(next).toMatchObject({ outcome: 'not sent' });
-		await deleteRows(table, 'upgradeId', String(next!.upgradeId));
-	}
-	// Without its row, it may be billed.
 	await deleteRows(table, 'email', other);
-	expect((await askAndPress({ email: other }, 'Approve')).row).toMatchObject({
-		outcome: 'unknown',
-		detail: expect.stringContaining('It may be billed: it was sent before, today.') as unknown,
-	});
+	const { row, message } = await askAndPress({ email: other }, 'Approve');
+	expect(row).toMatchObject({ email: other, outcome: 'not sent' });
+	expect(message).toBe(
+		`${other}, ${pro}: not sent. Another request of today sent it: see its row in Upgrade outcomes. For one more, ask tomorrow.`,
+	);
 	expect(billed(other)).toBe(1);
 });
 
@@ -277,8 +268,8 @@ it('says if nobody could be asked, or told', async () => {
 	await setMail(1, 'Tell both');
 	const untold = await askAndPress({ email }, 'Decline');
 	expect(untold.message).toContain('The outcome could not be emailed. It is in Upgrade outcomes.');
-	expect(untold.message).toContain(`${email}, ${pro}: not sent. The approver in Cc declined.`);
-	expect(untold.row).toMatchObject({ email, outcome: 'not sent' });
+	expect(untold.message).toContain(`${email}, ${pro}: declined. The approver in Cc declined, so`);
+	expect(untold.row).toMatchObject({ email, outcome: 'declined' });
 	await setMail(mail.port);
 	expect(sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
@@ -301,7 +292,7 @@ it('asks nobody without the table, and saves at a retry', async () => {
 	await setTable('Save request', table);
 	await setTable('Save outcome', 'Gone');
 	const { id, status, row } = await askAndPress({ email }, 'Approve');
-	expect([status, row!.outcome, billed(email)]).toEqual(['error', 'asked', 1]);
+	expect([status, row!.outcome, billed(email)]).toEqual(['error', 'unknown', 1]);
 	expect(mail.mails).toEqual([expect.stringContaining(`${email}, ${pro}: upgraded. Billed.`)]);
 	await setTable('Save outcome', table);
 	await api.retryExecution(id, true);
@@ -326,11 +317,30 @@ it('keeps open approvals when n8n restarts, and the row of an upgrade in which i
 	while (billed(other) === 0) await sleep(50);
 	await killN8n();
 	await startN8nAgain();
-	expect((await approvals()).at(-1)).toMatchObject({ email: other, outcome: 'asked' });
+	expect((await approvals()).at(-1)).toMatchObject({
+		...{ email: other, outcome: 'unknown' },
+		detail: expect.stringMatching(
+			/^It was approved, and then n8n ended\. It may be billed\./,
+		) as unknown,
+	});
 	const { row } = await askAndPress({ email: other }, 'Approve');
 	expect(row).toMatchObject({
 		outcome: 'not sent',
-		detail: expect.stringContaining('In Upgrade outcomes, its row is asked.') as unknown,
+		detail: expect.stringContaining('Another request of today sent it') as unknown,
 	});
 	expect(billed(other)).toBe(1);
+});
+
+it('sends nothing for a request that was answered or settled', async () => {
+	const { billed, api } = instance;
+	const email = newEmail();
+	const id = await ask({ email });
+	const asked = await question(id);
+	const { upgradeId } = (await approvals()).at(-1)!;
+	await instance.deleteRows(table, 'upgradeId', String(upgradeId));
+	const row = { source: 'approval', upgradeId, email, planId: pro, outcome: 'dropped' };
+	await instance.insertRow(table, { ...row, detail: '', aiTokenId: '', sentAgain: 0 });
+	await press(asked, 'Approve');
+	expect((await api.waitForExecution(id)).status).toBe('success');
+	expect([billed(email), (await approvals()).at(-1)!.outcome]).toEqual([0, 'dropped']);
 });
