@@ -3,6 +3,7 @@ import type { INode } from 'n8n-workflow';
 import { SANDBOX_PLANS } from '../../sandbox/seed.mts';
 import { startMailServer, type MailServer } from '../support/mailServer.mts';
 import { formAuth, http } from './examples.mts';
+import { tested } from './instance.mts';
 import { change, instance, useUpgrades } from './upgrades.mts';
 
 /** The example that upgrades a plan after a person approves, in a real n8n, through its form and its emails. */
@@ -274,7 +275,8 @@ it('says if nobody could be asked, or told', async () => {
 	expect(sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-it('asks nobody without the table, and saves at a retry', async () => {
+// n8n 1 finds no table by its name.
+(tested === '1' ? it.skip : it)('asks nobody without the table, and saves at a retry', async () => {
 	const { api, billed } = instance;
 	const email = newEmail();
 	const setTable = async (name: string, value: string) =>
