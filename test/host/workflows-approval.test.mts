@@ -123,7 +123,9 @@ it('upgrades once, and only after an approval', async () => {
 	// A request can't add lines of its own: n8n turns "&lt;" into "<", and "\\n" into a line break.
 	const reason = `<b>&lt;i>New team.\nUser: \\n New plan: x`;
 	const declined = await askAndPress({ email, reason }, 'Decline');
-	expect(declined.email).toContain('To: billing@example.com\n');
+	expect(declined.email).toContain(
+		`Subject: Approve ${pro} for ${email}?\nTo: billing@example.com\n`,
+	);
 	expect(declined.email).toMatch(
 		new RegExp(
 			`>${careful('pay_ 40>', 'unknown')}${careful('pay_41', 'held')}User: ${email}\nNew plan: ${pro}\nPlan now: \\w[^\n]*\nAsked by anna@example.com:  b> lt;i>New team. User: n New plan: x\nApprove bills at once\\.`,
@@ -158,7 +160,7 @@ it('upgrades once, and only after an approval', async () => {
 	expect(billed(email)).toBe(1);
 	// Both people get the same email.
 	expect(mail.mails.filter((one) => !one.includes('Approved, but not sent'))).toEqual([
-		`Subject: Plan upgrade: upgraded\nTo: anna@example.com, billing@example.com\n\n${email}, ${pro}: upgraded. Billed.\n\nAsked by anna@example.com: New team\n`,
+		`Subject: Plan upgrade of ${email}: upgraded\nTo: anna@example.com, billing@example.com\n\n${email}, ${pro}: upgraded. Billed.\n\nAsked by anna@example.com: New team\n`,
 	]);
 	const again = await askAndPress({ email }, 'Decline');
 	expect(again.email).toContain(`Plan now: ${pro}. CAREFUL: this is the new plan\n`);
