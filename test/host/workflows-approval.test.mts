@@ -39,6 +39,14 @@ async function setMail(port: number, ...names: string[]): Promise<void> {
 	});
 }
 
+const setTimeLimit = async (limit: object) =>
+	await change(file, (node) => {
+		if (node.name !== 'Ask a person') return node;
+		const values = { limitType: 'afterTimeInterval', ...limit };
+		const options = { appendAttribution: false, limitWaitTime: { values } };
+		return { ...node, parameters: { ...node.parameters, options } };
+	});
+
 const approvals = async () =>
 	(await instance.readTable(table)).filter(({ source }) => source === 'approval');
 
@@ -116,9 +124,16 @@ it('upgrades once, and only after an approval', async () => {
 		['pay_43', 'x@y.z', 'unknown'],
 	] as const)
 		await insertRow(table, { ...open, upgradeId, email: to, outcome });
-	const since = String.raw`since \w+, \d+ \w+ \d+ [\d:]+ GMT\. Decline, and answer or settle that first\.`;
-	const careful = (of: string, outcome: string) =>
-		`CAREFUL: payment ${of} for this user \\(${basic}\\) is ${outcome} ${since}\n`;
+	await insertRow(table, { ...open, planId: pro, upgradeId: 'pay_44', email, outcome: 'upgraded' });
+	const since = String.raw`since \w+, \d+ \w+ \d+ [\d:]+ GMT\.`;
+	const careful = (of: string, plan: string, outcome: string, advice: string) =>
+		`CAREFUL: payment ${of} for this user \\(${plan}\\) is ${outcome} ${since} ${advice}\n`;
+	const settle = 'Decline, and settle that first\\.';
+	const warnings = [
+		careful('pay_ 40>', basic, 'unknown', settle),
+		careful('pay_41', basic, 'held', settle),
+		careful('pay_44', pro, 'upgraded', 'Decline if this is the same\\.'),
+	].join('');
 
 	// A request can't add lines of its own: n8n turns "&lt;" into "<", and "\\n" into a line break.
 	const reason = `<b>&lt;i>New team.\nUser: \\n New plan: x`;
@@ -128,7 +143,7 @@ it('upgrades once, and only after an approval', async () => {
 	);
 	expect(declined.email).toMatch(
 		new RegExp(
-			`>${careful('pay_ 40>', 'unknown')}${careful('pay_41', 'held')}User: ${email}\nNew plan: ${pro}\nPlan now: \\w[^\n]*\nAsked by anna@example.com:  b> lt;i>New team. User: n New plan: x\nApprove bills at once\\.`,
+			`>${warnings}User: ${email}\nNew plan: ${pro}\nPlan now: \\w[^\n]*\nAsked by anna@example.com:  b> lt;i>New team. User: n New plan: x\nApprove bills at once\\.`,
 		),
 	);
 	expect(declined).toMatchObject({
@@ -140,7 +155,7 @@ it('upgrades once, and only after an approval', async () => {
 		},
 		status: 'success',
 	});
-	for (const id of ['pay_<40>', 'pay_41', 'pay_42', 'pay_43'])
+	for (const id of ['pay_<40>', 'pay_41', 'pay_42', 'pay_43', 'pay_44'])
 		await deleteRows(table, 'upgradeId', id);
 
 	const id = await ask({ email });
@@ -159,7 +174,7 @@ it('upgrades once, and only after an approval', async () => {
 	await press(question1, 'Approve');
 	expect(billed(email)).toBe(1);
 	// Both people get the same email.
-	expect(mail.mails.filter((one) => !one.includes('Approved, but not sent'))).toEqual([
+	expect(mail.mails.filter((one) => !one.includes('not sent now'))).toEqual([
 		`Subject: Plan upgrade of ${email}: upgraded\nTo: anna@example.com, billing@example.com\n\n${email}, ${pro}: upgraded. Billed.\n\nAsked by anna@example.com: New team\n`,
 	]);
 	const again = await askAndPress({ email }, 'Decline');
@@ -222,7 +237,7 @@ it('tells both people and the table what became of an approved upgrade', async (
 		expect([status, message]).toEqual(['error', expect.stringContaining(text)]);
 		expect(mail.mails).toEqual([expect.stringContaining(text)]);
 		const isOpen = outcome !== 'refused';
-		expect(mail.mails[0]!.includes('decides in Settle open upgrades')).toBe(isOpen);
+		expect(mail.mails[0]!.includes('settles it in Settle open upgrades')).toBe(isOpen);
 		expect(billed(email)).toBe(times);
 	}
 });
@@ -235,7 +250,9 @@ it('bills equal requests of a day once, and says what became of the others', asy
 	const questions = [await question(ids[0]!)];
 	ids.push(await ask({ email: email.toUpperCase(), requester: 'ben@example.com' }));
 	questions.push(await question(ids[1]!));
-	expect(questions[1]).toMatch(/CAREFUL: approval \S+Z for this user \(plan_\w+\) is asked since/);
+	expect(questions[1]).toMatch(
+		/CAREFUL: approval \S+Z for this user \(plan_\w+\) is asked since .* It has its own email\./,
+	);
 	await Promise.all(questions.map(async (one) => await press(one, 'Approve')));
 	for (const id of ids) expect((await endOf(id)).status).toBe('success');
 	const rows = (await approvals()).slice(-2);
@@ -250,7 +267,7 @@ it('bills equal requests of a day once, and says what became of the others', asy
 	const { row, message } = await askAndPress({ email: other }, 'Approve');
 	expect(row).toMatchObject({ email: other, outcome: 'not sent' });
 	expect(message).toBe(
-		`${other}, ${pro}: not sent. Another request of today sent it: see its row in Upgrade outcomes. For one more, ask tomorrow.`,
+		`${other}, ${pro}: not sent. The same was sent today, and may be billed. First, settle its row in Upgrade outcomes.`,
 	);
 	expect(billed(other)).toBe(1);
 });
@@ -269,6 +286,20 @@ it('says if nobody could be asked, or told', async () => {
 	]);
 
 	await setMail(mail.port);
+	await setTimeLimit({ resumeAmount: 0.01, resumeUnit: 'minutes' });
+	const unanswered = await ask({ email });
+	const late = await question(unanswered);
+	// n8n looks once a minute whose time is up.
+	await instance.api.waitForExecution(unanswered, 110_000);
+	const end = 'not sent. Nobody answered in time, or Ask a person could not ask.';
+	expect(await endOf(unanswered)).toMatchObject({
+		row: { outcome: 'not sent' },
+		message: expect.stringContaining(end) as unknown,
+	});
+	expect(mail.mails).toEqual([expect.stringContaining(end)]);
+	await press(late, 'Approve');
+	await setTimeLimit({ resumeAmount: 7, resumeUnit: 'days' });
+
 	await setMail(1, 'Tell both');
 	const untold = await askAndPress({ email }, 'Decline');
 	expect(untold.message).toContain('The outcome could not be emailed. It is in Upgrade outcomes.');
@@ -318,7 +349,8 @@ it('keeps open approvals when n8n restarts, and the row of an upgrade in which i
 	expect(billed(email)).toBe(1);
 
 	sandbox.faults.add({ path: '/plan/upgrade', delayMs: 5_000, times: 1 });
-	await press(await question(await ask({ email: other })), 'Approve');
+	const killed = await ask({ email: other });
+	await press(await question(killed), 'Approve');
 	while (billed(other) === 0) await sleep(50);
 	await killN8n();
 	await startN8nAgain();
@@ -328,10 +360,20 @@ it('keeps open approvals when n8n restarts, and the row of an upgrade in which i
 			/^It was approved, and then n8n ended\. It may be billed\./,
 		) as unknown,
 	});
+	mail.mails.length = 0;
+	await instance.api.retryExecution(killed);
+	while ((await newest()).id === killed) await sleep(50);
+	const retried = (await newest()).id;
+	const { message, row: unchanged } = await endOf(retried);
+	expect([message, unchanged!.outcome]).toEqual([
+		expect.stringContaining('not sent now. Its row in Upgrade outcomes is no longer "asked"'),
+		'unknown',
+	]);
+
 	const { row } = await askAndPress({ email: other }, 'Approve');
 	expect(row).toMatchObject({
 		outcome: 'not sent',
-		detail: expect.stringContaining('Another request of today sent it') as unknown,
+		detail: expect.stringContaining('The same was sent today, and may be billed.') as unknown,
 	});
 	expect(billed(other)).toBe(1);
 });
@@ -347,7 +389,7 @@ it('sends nothing for a request that was answered or settled', async () => {
 	await instance.insertRow(table, { ...row, detail: '', aiTokenId: '', sentAgain: 0 });
 	await press(asked, 'Approve');
 	const { message } = await endOf(id);
-	const told = `${email}, ${pro}: not sent. Approved, but not sent: its row in Upgrade outcomes is gone`;
+	const told = `${email}, ${pro}: not sent now. Its row in Upgrade outcomes is no longer "asked": see what it says. If it is unknown, settle it. If it is gone, send a new request.`;
 	expect([message, ...mail.mails]).toEqual([
 		expect.stringContaining(told),
 		expect.stringContaining(told),
