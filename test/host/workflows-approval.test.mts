@@ -138,7 +138,11 @@ it('upgrades once, and only after an approval', async () => {
 		['pay_43', 'x@y.z', 'unknown'],
 	] as const)
 		await insertRow(table, { ...open, upgradeId, email: to, outcome });
-	await insertRow(table, { ...open, planId: pro, upgradeId: 'pay_44', email, outcome: 'upgraded' });
+	for (const [upgradeId, outcome] of [
+		['pay_44', 'upgraded'],
+		['pay_45', 'dropped'],
+	] as const)
+		await insertRow(table, { ...open, planId: pro, upgradeId, email, outcome });
 	const since = String.raw`since \w+, \d+ \w+ \d+ [\d:]+ GMT\.`;
 	const careful = (of: string, plan: string, outcome: string, advice: string) =>
 		`CAREFUL: payment ${of} for this user \\(${plan}\\) is ${outcome} ${since} ${advice}\n`;
@@ -147,6 +151,7 @@ it('upgrades once, and only after an approval', async () => {
 		careful('pay_ 40>', basic, 'unknown', settle),
 		careful('pay_41', basic, 'held', settle),
 		careful('pay_44', pro, 'upgraded', 'Decline if this is the same\\.'),
+		careful('pay_45', pro, 'dropped', 'It is not sent again on the same day\\.'),
 	].join('');
 
 	// A request can't add lines of its own: n8n turns "&lt;" into "<", and "\\n" into a line break.
@@ -169,7 +174,7 @@ it('upgrades once, and only after an approval', async () => {
 		},
 		status: 'success',
 	});
-	for (const id of ['pay_<40>', 'pay_41', 'pay_42', 'pay_43', 'pay_44'])
+	for (const id of ['pay_<40>', 'pay_41', 'pay_42', 'pay_43', 'pay_44', 'pay_45'])
 		await deleteRows(table, 'upgradeId', id);
 
 	const id = await ask({ email });
@@ -281,7 +286,7 @@ it('bills equal requests of a day once, and says what became of the others', asy
 	const { row, message } = await askAndPress({ email: other }, 'Approve');
 	expect(row).toMatchObject({ email: other, outcome: 'not sent' });
 	expect(message).toBe(
-		`${other}, ${pro}: not sent. The same was sent today, and may be billed. First, settle its row in Upgrade outcomes.`,
+		`${other}, ${pro}: not sent. The same was sent today, and may be billed. Look at its row in Upgrade outcomes: if it is unknown or held, settle it first. If it was dropped, ask again tomorrow.`,
 	);
 	expect(billed(other)).toBe(1);
 });
