@@ -355,7 +355,7 @@ it('leaves a payment to a person if n8n was ended while it was sent', async () =
 	const payment = newPayment();
 	const { faults, requests } = instance.sandbox;
 	requests.length = 0;
-	faults.add({ path: '/plan/upgrade', drop: 'before', delayMs: 30_000, times: 1 });
+	faults.add({ path: '/plan/upgrade', delayMs: 120_000, times: 1 });
 	const lost = deliver(payment).catch(() => undefined);
 	while (requests.length === 0) await sleep(20);
 	await instance.killN8n();
