@@ -103,17 +103,20 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 function cpuTime(run: () => unknown, times = 1): number {
 	const start = process.threadCpuUsage();
 	for (let time = 0; time < times; time++) run();
-	const { user, system } = process.threadCpuUsage(start);
-	return (user + system) / 1_000;
+	// Not the system's time: it has the page faults of a machine whose host takes memory back.
+	return process.threadCpuUsage(start).user / 1_000;
 }
 
-/** Returns whether five runs with four times the input take more than twice as long as twenty runs. */
+/** Returns whether five runs with four times the input take more than three times as long as twenty runs (quadratic time takes four). */
 function isSlow(prepare: (length: number) => () => unknown): boolean {
 	const [once, more] = [prepare(LENGTH), prepare(4 * LENGTH)];
 	if (cpuTime(more) < 10) return false;
 	// A single time may include a compilation, or the collection of what was freed.
-	return [1, 2, 3, 4, 5, 6].every(() => cpuTime(more, 5) > 2 * cpuTime(once, 20));
+	return [1, 2, 3, 4, 5, 6].every(() => cpuTime(more, 5) > 3 * cpuTime(once, 20));
 }
+
+// A virtual machine that waits for its host counts that time as its own; quadratic time is slow each time.
+jest.retryTimes(3);
 
 test('quadratic time is noticed', () => {
 	const trimEnd = (length: number) => () => `${' '.repeat(length / 6)}!`.replace(/ +$/, '');
