@@ -99,24 +99,32 @@ const functions: Record<string, Array<(text: string) => unknown>> = {
 	}),
 };
 
+type Prepare = (length: number) => () => unknown;
+
 /** CPU time of this thread in milliseconds: other work on the machine does not count. Linux counts in steps of up to 4. */
 function cpuTime(run: () => unknown, times = 1): number {
 	const start = process.threadCpuUsage();
 	for (let time = 0; time < times; time++) run();
-	// Not the system's time: it has the page faults of a machine whose host takes memory back.
-	return process.threadCpuUsage(start).user / 1_000;
+	const { user, system } = process.threadCpuUsage(start);
+	return (user + system) / 1_000;
 }
 
-/** Returns whether five runs with four times the input take more than three times as long as twenty runs (quadratic time takes four). */
-function isSlow(prepare: (length: number) => () => unknown): boolean {
-	const [once, more] = [prepare(LENGTH), prepare(4 * LENGTH)];
-	if (cpuTime(more) < 10) return false;
+/** Returns whether runs with four times the input take more than so many times as long as four times the runs, six times. */
+function grows(prepare: Prepare, length: number, runs: number, most: number): boolean {
+	const [once, more] = [prepare(length), prepare(4 * length)];
 	// A single time may include a compilation, or the collection of what was freed.
-	return [1, 2, 3, 4, 5, 6].every(() => cpuTime(more, 5) > 3 * cpuTime(once, 20));
+	return [1, 2, 3, 4, 5, 6].every(() => cpuTime(more, runs) > most * cpuTime(once, 4 * runs));
 }
 
-// A virtual machine that waits for its host counts that time as its own; quadratic time is slow each time.
-jest.retryTimes(3);
+/**
+ * Returns whether the time for `LENGTH` more than doubles, beyond the four times of four times the input. V8 keeps an array of
+ * more than 16,000 characters in memory of its own, and a machine may take several times as long from there on: so it counts
+ * only if the time also grows before. Where `an + bn²` doubles from `LENGTH` on, it grows by a third from a quarter of it on.
+ */
+function isSlow(prepare: Prepare): boolean {
+	if (cpuTime(prepare(4 * LENGTH)) < 10) return false;
+	return grows(prepare, LENGTH, 5, 2) && grows(prepare, LENGTH / 4, 50, 4 / 3);
+}
 
 test('quadratic time is noticed', () => {
 	const trimEnd = (length: number) => () => `${' '.repeat(length / 6)}!`.replace(/ +$/, '');
