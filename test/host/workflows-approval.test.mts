@@ -49,10 +49,11 @@ async function setMail(port: number, ...names: string[]): Promise<void> {
 	});
 }
 
-const setTimeLimit = async (limit: object) =>
+/** Sets how long the approver has for an answer. */
+const setTimeLimit = async (resumeAmount: number, resumeUnit: 'minutes' | 'days') =>
 	await change(file, (node) => {
 		if (node.name !== 'Ask a person') return node;
-		const values = { limitType: 'afterTimeInterval', ...limit };
+		const values = { limitType: 'afterTimeInterval', resumeAmount, resumeUnit };
 		const options = { appendAttribution: false, limitWaitTime: { values } };
 		return { ...node, parameters: { ...node.parameters, options } };
 	});
@@ -102,7 +103,8 @@ async function press(email: string, label: 'Approve' | 'Decline'): Promise<void>
 	const [, link] = new RegExp(`href="([^"]+)"[^>]*>${label}</a>`).exec(email)!;
 	// n8n does nothing for robots.
 	const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-	// n8n says that an execution waits a moment before it takes the answer: until then, it responds with an error in JSON.
+	// n8n shows `waiting` a moment before it takes an answer, and responds with JSON until then. To an answer after the end of a
+	// failed execution, it always responds with JSON.
 	await until(async () => {
 		const options = { headers: { 'User-Agent': agent }, responseType: 'text' } as const;
 		const { data } = await http.get<string>(link!.replaceAll('&amp;', '&'), options);
@@ -130,20 +132,19 @@ it('upgrades once, and only after an approval', async () => {
 	for (const address of ['billing@example.com', 'n8n@example.com'])
 		expect(JSON.stringify(nodes).split(address)).toHaveLength(3);
 
-	// Open upgrades of the same user are named, and those of others are not.
-	const open = { source: 'payment', detail: '', planId: basic, aiTokenId: '', sentAgain: 0 };
-	for (const [upgradeId, to, outcome] of [
-		['pay_<40>', email.toUpperCase(), 'unknown'],
-		['pay_41', email, 'held'],
-		['pay_42', email, 'upgraded'],
-		['pay_43', 'x@y.z', 'unknown'],
-	] as const)
-		await insertRow(table, { ...open, upgradeId, email: to, outcome });
-	for (const [upgradeId, outcome] of [
-		['pay_44', 'upgraded'],
-		['pay_45', 'dropped'],
-	] as const)
-		await insertRow(table, { ...open, planId: pro, upgradeId, email, outcome });
+	// Open upgrades of the same user and recent ones to this plan are named, and those of others are not.
+	const rows = [
+		['pay_<40>', email.toUpperCase(), basic, 'unknown'],
+		['pay_41', email, basic, 'held'],
+		['pay_42', email, basic, 'upgraded'],
+		['pay_43', 'x@y.z', basic, 'unknown'],
+		['pay_44', email, pro, 'upgraded'],
+		['pay_45', email, pro, 'dropped'],
+	] as const;
+	for (const [upgradeId, to, planId, outcome] of rows) {
+		const row = { source: 'payment', upgradeId, email: to, planId, outcome };
+		await insertRow(table, { ...row, detail: '', aiTokenId: '', sentAgain: 0 });
+	}
 	const since = String.raw`since \w+, \d+ \w+ \d+ [\d:]+ GMT\.`;
 	const careful = (of: string, plan: string, outcome: string, advice: string) =>
 		`CAREFUL: payment ${of} for this user \\(${plan}\\) is ${outcome} ${since} ${advice}\n`;
@@ -175,8 +176,7 @@ it('upgrades once, and only after an approval', async () => {
 		},
 		status: 'success',
 	});
-	for (const id of ['pay_<40>', 'pay_41', 'pay_42', 'pay_43', 'pay_44', 'pay_45'])
-		await deleteRows(table, 'upgradeId', id);
+	for (const [upgradeId] of rows) await deleteRows(table, 'upgradeId', upgradeId);
 
 	const id = await ask({ email });
 	const question1 = await question(id);
@@ -311,10 +311,10 @@ it('says if nobody could be asked, or told', async () => {
 	]);
 
 	await setMail(mail.port);
-	await setTimeLimit({ resumeAmount: 0.01, resumeUnit: 'minutes' });
+	await setTimeLimit(0.01, 'minutes');
 	const unanswered = await ask({ email });
 	const late = await question(unanswered);
-	// n8n looks once a minute whose time is up.
+	// Once a minute, n8n looks for executions whose time is up.
 	await instance.api.waitForExecution(unanswered, 110_000);
 	const end = 'not sent. Nobody answered in time, or Ask a person could not ask.';
 	expect(await endOf(unanswered)).toMatchObject({
@@ -323,7 +323,7 @@ it('says if nobody could be asked, or told', async () => {
 	});
 	expect(mail.mails).toEqual([expect.stringContaining(end)]);
 	await press(late, 'Approve');
-	await setTimeLimit({ resumeAmount: 7, resumeUnit: 'days' });
+	await setTimeLimit(7, 'days');
 
 	await setMail(1, 'Tell both');
 	const untold = await askAndPress({ email }, 'Decline');
@@ -385,7 +385,6 @@ it('keeps open approvals when n8n restarts, and the row of an upgrade in which i
 			/^It was approved, and then n8n ended\. It may be billed\./,
 		) as unknown,
 	});
-	mail.mails.length = 0;
 	await instance.api.retryExecution(killed);
 	await until(async () => (await newest()).id !== killed);
 	const retried = (await newest()).id;
